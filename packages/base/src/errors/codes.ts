@@ -1,0 +1,178 @@
+/**
+ * The table of error codes. One row per stable code: what kind of failure it is, whether the same call may
+ * succeed later, the gRPC status it travels as, and a sentence for docs/errors.md (generated from here).
+ */
+
+/** Who can do something about it: the user, us, whoever sizes the service, or a system beside us. */
+export type ErrorCategory = 'user' | 'internal' | 'resources' | 'external';
+
+/** gRPC status names as the gRPC specification spells them. */
+export type GrpcStatusName =
+  | 'CANCELLED'
+  | 'INVALID_ARGUMENT'
+  | 'DEADLINE_EXCEEDED'
+  | 'NOT_FOUND'
+  | 'ALREADY_EXISTS'
+  | 'PERMISSION_DENIED'
+  | 'RESOURCE_EXHAUSTED'
+  | 'FAILED_PRECONDITION'
+  | 'UNIMPLEMENTED'
+  | 'INTERNAL'
+  | 'UNAVAILABLE'
+  | 'DATA_LOSS'
+  | 'UNAUTHENTICATED';
+
+export interface ErrorCodeInfo {
+  readonly category: ErrorCategory;
+  readonly retryable: boolean;
+  readonly grpc: GrpcStatusName;
+  readonly description: string;
+}
+
+function row(
+  category: ErrorCategory,
+  grpc: GrpcStatusName,
+  description: string,
+  retryable = false,
+): ErrorCodeInfo {
+  return { category, grpc, retryable, description };
+}
+
+export const errorCodes = {
+  // Statements
+  SYNTAX_ERROR: row('user', 'INVALID_ARGUMENT', 'The SQL text does not parse.'),
+  BINDING_ERROR: row(
+    'user',
+    'INVALID_ARGUMENT',
+    'A column, type or function of the statement cannot be resolved.',
+  ),
+  STATEMENT_TOO_LARGE: row(
+    'user',
+    'INVALID_ARGUMENT',
+    'The SQL text is longer than `query.max_sql_bytes` or nested too deeply.',
+  ),
+  STATEMENT_NOT_ALLOWED: row('user', 'PERMISSION_DENIED', 'The kind of statement is never run for a user.'),
+  FUNCTION_NOT_ALLOWED: row(
+    'user',
+    'PERMISSION_DENIED',
+    'A function is not on the allow-list, or its arguments are out of bounds.',
+  ),
+  TABLE_REFERENCE_NOT_ALLOWED: row(
+    'user',
+    'PERMISSION_DENIED',
+    'A table reference names a file or a system table.',
+  ),
+  NOT_SUPPORTED: row(
+    'user',
+    'UNIMPLEMENTED',
+    'The statement or feature is known but this version does not run it.',
+  ),
+  INVALID_PARAMETER: row(
+    'user',
+    'INVALID_ARGUMENT',
+    'A bound parameter is missing, superfluous or of the wrong type.',
+  ),
+  INVALID_ARGUMENT: row('user', 'INVALID_ARGUMENT', 'A request field is malformed.'),
+  EVALUATION_ERROR: row(
+    'user',
+    'INVALID_ARGUMENT',
+    'An expression failed on a value: a cast, a division, an overflow.',
+  ),
+  // Catalog
+  CATALOG_NOT_FOUND: row('user', 'NOT_FOUND', 'No catalog has this name.'),
+  SCHEMA_NOT_FOUND: row('user', 'NOT_FOUND', 'No schema has this name.'),
+  TABLE_NOT_FOUND: row('user', 'NOT_FOUND', 'No table or view has this name.'),
+  SNAPSHOT_NOT_FOUND: row(
+    'user',
+    'NOT_FOUND',
+    'The table has no such snapshot, branch or tag, or none at that time.',
+  ),
+  // Sign-in
+  UNAUTHENTICATED: row('user', 'UNAUTHENTICATED', 'No credentials, or credentials that are not valid.'),
+  SESSION_EXPIRED: row(
+    'user',
+    'UNAUTHENTICATED',
+    'The session is unknown, closed or expired: sign in again.',
+  ),
+  PERMISSION_DENIED: row('user', 'PERMISSION_DENIED', 'The user may not do this.'),
+  INSECURE_TRANSPORT: row(
+    'user',
+    'UNAUTHENTICATED',
+    'A password was sent over an unprotected connection and was refused.',
+  ),
+  // Handles
+  TICKET_INVALID: row(
+    'user',
+    'INVALID_ARGUMENT',
+    'The ticket is damaged, or was not issued by this service for this session.',
+  ),
+  TICKET_EXPIRED: row(
+    'user',
+    'NOT_FOUND',
+    'The ticket was issued here but has expired: call GetFlightInfo again.',
+  ),
+  PREPARED_STATEMENT_NOT_FOUND: row(
+    'user',
+    'NOT_FOUND',
+    'The prepared statement was closed or has expired: prepare it again.',
+  ),
+  RESULT_SCHEMA_CHANGED: row(
+    'user',
+    'FAILED_PRECONDITION',
+    'The tables changed so that the result has another schema: prepare again.',
+  ),
+  // Life of a query
+  CANCELLED: row('user', 'CANCELLED', 'The caller cancelled the query or went away.'),
+  QUERY_TIMEOUT: row('resources', 'DEADLINE_EXCEEDED', 'The query ran longer than its limit.'),
+  QUEUE_FULL: row('resources', 'RESOURCE_EXHAUSTED', 'Too many queries are waiting: try again later.', true),
+  QUEUE_TIMEOUT: row(
+    'resources',
+    'RESOURCE_EXHAUSTED',
+    'The query waited longer than its limit for a place.',
+    true,
+  ),
+  OUT_OF_MEMORY: row('resources', 'RESOURCE_EXHAUSTED', 'The query needs more memory than its limit.'),
+  RESULT_TOO_LARGE: row('resources', 'RESOURCE_EXHAUSTED', 'The result is larger than its limit.'),
+  DISK_FULL: row('resources', 'RESOURCE_EXHAUSTED', 'No room for staging, spill or spool files.', true),
+  SLOW_CONSUMER: row(
+    'resources',
+    'RESOURCE_EXHAUSTED',
+    'The client read its result too slowly and the spool budget is used up.',
+  ),
+  SHUTTING_DOWN: row(
+    'resources',
+    'UNAVAILABLE',
+    'The service is draining: send the statement to another coordinator, or again in a moment.',
+    true,
+  ),
+  ENGINE_CRASHED: row(
+    'internal',
+    'UNAVAILABLE',
+    'The engine process running the query ended unexpectedly; other queries are not affected.',
+    true,
+  ),
+  // Data
+  DATA_CORRUPT: row('external', 'DATA_LOSS', 'A data or metadata file is damaged; the message names it.'),
+  DATA_FILE_MISSING: row('external', 'NOT_FOUND', 'A file that the table metadata names does not exist.'),
+  UNSUPPORTED_TABLE_FEATURE: row(
+    'user',
+    'UNIMPLEMENTED',
+    'The table uses a format feature that this version does not read.',
+  ),
+  STORAGE_ERROR: row('external', 'UNAVAILABLE', 'Storage did not answer as it should.', true),
+  CATALOG_ERROR: row('external', 'UNAVAILABLE', 'The catalog did not answer as it should.', true),
+  COMMIT_CONFLICT: row('external', 'FAILED_PRECONDITION', 'Another writer changed the table first.', true),
+  // Ours
+  CONFIGURATION_ERROR: row(
+    'user',
+    'FAILED_PRECONDITION',
+    'The configuration is not valid; the message names the key.',
+  ),
+  INTERNAL_ERROR: row(
+    'internal',
+    'INTERNAL',
+    'A defect of the service. The log record with this query id has the details.',
+  ),
+} as const satisfies Record<string, ErrorCodeInfo>;
+
+export type ErrorCode = keyof typeof errorCodes;

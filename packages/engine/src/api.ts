@@ -1,0 +1,123 @@
+/**
+ * The engine as the rest of the service sees it. Two transports implement it: child processes (the service) and
+ * in process (the command line, a Lambda function). Nothing here is specific to either.
+ */
+
+/** What one engine instance may use. Sizes in bytes. */
+export interface EngineLimits {
+  readonly memoryBytes: number;
+  readonly threads: number;
+  /** Spill budget below the lease's temp folder. */
+  readonly tempDirectoryBytes: number;
+}
+
+/** An instance serves one owner at a time; another owner gets a recycled one. */
+export interface LeaseRequest {
+  /** User and policy version; equal keys may reuse an instance, different keys never do. */
+  readonly owner: string;
+  /** `small` may use the reserved lane: planning, and statements without tables. */
+  readonly lane: 'small' | 'query';
+  readonly signal?: AbortSignal;
+}
+
+export interface EnginePool extends AsyncDisposable {
+  /** Waits for a free instance; the pool's bound is hosts, never sessions. */
+  lease(request: LeaseRequest): Promise<EngineLease>;
+  stats(): EnginePoolStats;
+  /** Stops handing out leases, waits for running ones up to the deadline, then kills. Idempotent. */
+  close(deadlineMs: number): Promise<void>;
+  /** Kills every host at once. */
+  destroy(): Promise<void>;
+}
+
+export interface EnginePoolStats {
+  readonly hosts: number;
+  readonly idle: number;
+  readonly leased: number;
+  readonly waiting: number;
+  /** Hosts that crashed, were killed or recycled since the start. */
+  readonly replaced: number;
+  /** Memory that leased instances hold now, and may hold together. */
+  readonly memoryUsedBytes: number;
+  readonly memoryLimitBytes: number;
+}
+
+/** What a statement will answer and what it must be given, known without running it. */
+export interface StatementDescription {
+  /** Encapsulated Arrow IPC schema message (with the FFFFFFFF prefix), exactly what `query` will answer. */
+  readonly schema: Uint8Array;
+  /** Encapsulated schema with one field per parameter in order ("1", "2", … or its name), inferred types; null type where unknown. */
+  readonly parameterSchema: Uint8Array;
+  readonly parameterCount: number;
+}
+
+export interface EngineLease extends AsyncDisposable {
+  /** The folder the instance may read: staged files are linked into it. Emptied when the lease ends. */
+  readonly inputDirectory: string;
+  /** Runs trusted statements of ours (ATTACH, CREATE VIEW, SET of allowed settings), in order, discarding results. */
+  execute(statements: readonly string[], signal?: AbortSignal): Promise<void>;
+  /** Runs one trusted query of ours that answers a single text value: parser, planner. */
+  queryText(sql: string, parameters: readonly string[], signal?: AbortSignal): Promise<string>;
+  /** Prepares without running. Throws BINDING_ERROR, SYNTAX_ERROR, … */
+  describe(sql: string, signal?: AbortSignal): Promise<StatementDescription>;
+  /** Starts a statement. The result must be read to its end or returned early; either frees the engine. */
+  query(request: EngineQuery): Promise<EngineResult>;
+  /** Appends Arrow IPC (one stream: schema, dictionaries, batches) into a table of the instance; answers the row count. */
+  ingest(table: EngineTableName, stream: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<bigint>;
+  /** Marks the instance as not reusable (after an error, a policy change); it is recycled when the lease ends. */
+  taint(): void;
+  /** Gives the instance back: views and attached names of the query are dropped, inputs removed. Idempotent. */
+  release(): Promise<void>;
+}
+
+export interface EngineTableName {
+  readonly catalog?: string;
+  readonly schema?: string;
+  readonly table: string;
+}
+
+export interface EngineQuery {
+  readonly sql: string;
+  /** One Arrow IPC stream of one batch with one row; the fields bind in order. Absent without parameters. */
+  readonly parameters?: Uint8Array;
+  /** `lossless` keeps types that only our own parts understand; `client` is what a Flight client sees. */
+  readonly arrow: 'lossless' | 'client';
+  readonly signal?: AbortSignal;
+  /** Called as the engine reports progress: a fraction 0–1, or undefined while unknown. */
+  readonly onProgress?: (progress: EngineProgress) => void;
+}
+
+export interface EngineProgress {
+  readonly fraction: number | undefined;
+  readonly rowsProcessed: bigint;
+  readonly rowsTotal: bigint;
+}
+
+/**
+ * One Arrow IPC message of a result, ready for the wire. `header` is the Message flatbuffer without its 8-byte
+ * prefix; `body` may lie in shared memory, so `release` must be called once it has been written (or dropped).
+ */
+export interface EngineMessage {
+  readonly kind: 'dictionary' | 'batch';
+  readonly header: Uint8Array;
+  readonly body: Uint8Array;
+  readonly rowCount: number;
+  release(): void;
+}
+
+export interface EngineProfile {
+  readonly rowsReturned: bigint;
+  readonly rowsScanned: bigint;
+  readonly spilledBytes: bigint;
+  readonly peakMemoryBytes: bigint;
+  readonly cpuSeconds: number;
+}
+
+export interface EngineResult {
+  /** Encapsulated Arrow IPC schema message. */
+  readonly schema: Uint8Array;
+  /** Pull: at most the ring's slots are ahead of the reader. Ending early cancels the statement. */
+  readonly messages: AsyncIterable<EngineMessage>;
+  /** Complete once `messages` has ended. */
+  profile(): EngineProfile;
+}

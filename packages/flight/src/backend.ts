@@ -1,0 +1,105 @@
+/**
+ * What the Flight SQL server needs of the service behind it. The server translates only: messages, framing, status
+ * codes, headers. `S` is the backend's session, opaque here.
+ */
+
+/** One call as the transport saw it. */
+export interface CallContext {
+  /** Ends with the call: cancelled by the client, deadline passed, connection lost. */
+  readonly signal: AbortSignal;
+  /** Client address without port. */
+  readonly clientAddress: string;
+  /** ASCII request headers by lower-case name; authorization and cookies removed. */
+  readonly headers: ReadonlyMap<string, string>;
+  /** TLS, or loopback, or TLS ended upstream: a password may be read from it. */
+  readonly isConfidential: boolean;
+}
+
+export type Credentials =
+  | { readonly kind: 'basic'; readonly username: string; readonly password: string }
+  | { readonly kind: 'bearer'; readonly token: string };
+
+/** A query whose schema is known and whose snapshots are pinned. `handle` goes into the ticket as it is. */
+export interface PlannedQuery {
+  readonly handle: Uint8Array;
+  /** Encapsulated Arrow IPC schema. */
+  readonly schema: Uint8Array;
+}
+
+export interface PreparedStatement {
+  readonly handle: Uint8Array;
+  /** Encapsulated Arrow IPC schema; of an update: a schema without fields. */
+  readonly datasetSchema: Uint8Array;
+  readonly parameterSchema: Uint8Array;
+  readonly isUpdate: boolean;
+}
+
+/** One message of a result: see EngineMessage, which has this shape. `release` gives its memory back. */
+export interface ResultMessage {
+  readonly header: Uint8Array;
+  readonly body: Uint8Array;
+  release(): void;
+}
+
+export interface ResultStream {
+  readonly schema: Uint8Array;
+  readonly messages: AsyncIterable<ResultMessage>;
+}
+
+export interface TableFilter {
+  readonly catalog: string | undefined;
+  readonly schemaPattern: string | undefined;
+  readonly tablePattern: string | undefined;
+  readonly tableTypes: readonly string[];
+  readonly includeSchema: boolean;
+}
+
+export interface TableRow {
+  readonly catalog: string;
+  readonly schema: string;
+  readonly table: string;
+  readonly type: 'TABLE' | 'VIEW';
+  /** Encapsulated Arrow IPC schema; present exactly when asked for. */
+  readonly arrowSchema?: Uint8Array;
+}
+
+export type SessionOptionValue = string | boolean | bigint | number | readonly string[];
+export type SetSessionOptionError = 'invalid-name' | 'invalid-value' | 'error';
+
+export interface SqlInfoFacts {
+  readonly serverName: string;
+  readonly serverVersion: string;
+  readonly arrowVersion: string;
+  readonly keywords: readonly string[];
+  readonly numericFunctions: readonly string[];
+  readonly stringFunctions: readonly string[];
+  readonly systemFunctions: readonly string[];
+  readonly datetimeFunctions: readonly string[];
+}
+
+export interface FlightSqlBackend<S> {
+  /** Answers the bearer. Throws UNAUTHENTICATED or INSECURE_TRANSPORT. */
+  signIn(credentials: Credentials, context: CallContext): Promise<string>;
+  /** The session of a bearer. Throws UNAUTHENTICATED or SESSION_EXPIRED. */
+  session(bearer: string, context: CallContext): Promise<S>;
+
+  planStatement(session: S, sql: string, context: CallContext): Promise<PlannedQuery>;
+  /** Runs a handle that `planStatement` or `planPrepared` issued. Throws TICKET_INVALID, TICKET_EXPIRED. */
+  run(session: S, handle: Uint8Array, context: CallContext): Promise<ResultStream>;
+
+  prepare(session: S, sql: string, context: CallContext): Promise<PreparedStatement>;
+  /** Binds parameters (Arrow IPC stream bytes of the client's own types). Answers the handle to use from now on. */
+  bind(session: S, prepared: Uint8Array, parameters: Uint8Array, context: CallContext): Promise<Uint8Array>;
+  planPrepared(session: S, prepared: Uint8Array, context: CallContext): Promise<PlannedQuery>;
+  closePrepared(session: S, prepared: Uint8Array): Promise<void>;
+
+  catalogs(session: S, context: CallContext): Promise<readonly string[]>;
+  schemas(session: S, catalog: string | undefined, schemaPattern: string | undefined, context: CallContext): Promise<readonly { readonly catalog: string; readonly schema: string }[]>;
+  tables(session: S, filter: TableFilter, context: CallContext): AsyncIterable<TableRow>;
+  sqlInfo(): SqlInfoFacts;
+
+  closeSession(session: S): Promise<void>;
+  sessionOptions(session: S): ReadonlyMap<string, SessionOptionValue>;
+  /** `undefined` values reset. Answers the errors by name. */
+  setSessionOptions(session: S, options: ReadonlyMap<string, SessionOptionValue | undefined>): Promise<ReadonlyMap<string, SetSessionOptionError>>;
+}

@@ -1,0 +1,55 @@
+/**
+ * The fragment request: a SQL text over the tables it names, self-contained and serialisable, so that a local host,
+ * a worker and a Lambda function run the same thing (design: "a fragment is a SQL text").
+ */
+import type { TableScan } from '@svc/lake';
+
+export const fragmentProtocolVersion = 1;
+
+/** A table of the fragment under the name the SQL text uses. */
+export interface FragmentTable {
+  readonly catalog: string;
+  readonly schema: string;
+  readonly table: string;
+  readonly scan: TableScan;
+}
+
+export interface FragmentLimits {
+  readonly memoryBytes: number;
+  readonly resultBytes: number;
+  readonly timeoutMs: number;
+}
+
+export interface FragmentRequest {
+  readonly protocolVersion: number;
+  readonly queryId: string;
+  readonly fragmentId: number;
+  /** User and policy version: the key of the engine lease. */
+  readonly owner: string;
+  readonly sql: string;
+  readonly tables: readonly FragmentTable[];
+  /** Default catalog and schema of unqualified names. */
+  readonly defaultCatalog: string;
+  readonly defaultSchema: string | undefined;
+  /** Engine settings of the statement: TimeZone and the like. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** Arrow IPC stream with one row, or absent. */
+  readonly parameters?: Uint8Array;
+  readonly arrow: 'lossless' | 'client';
+  readonly limits: FragmentLimits;
+  /** W3C trace context of the query. */
+  readonly traceparent?: string;
+}
+
+/** Counted while a fragment runs; complete when its stream has ended. */
+export interface FragmentStatistics {
+  readonly filesRead: number;
+  readonly bytesStaged: number;
+  readonly bytesFetched: number;
+  readonly rowsScanned: bigint;
+  readonly rowsReturned: bigint;
+  readonly spilledBytes: bigint;
+  readonly peakMemoryBytes: bigint;
+  readonly stagingMs: number;
+  readonly engineMs: number;
+}

@@ -1,0 +1,42 @@
+/**
+ * Where files lie. Implementations: the local file system now; S3 and http(s) are further folders beside it.
+ * Locations are the URIs or paths that table metadata names. Every error names the location.
+ */
+
+export interface ObjectInfo {
+  readonly location: string;
+  readonly sizeBytes: number;
+  /** Changes whenever the content may have changed: an ETag; for local files size, mtime and inode. */
+  readonly version: string;
+}
+
+/** Half-open: `[start, end)`. */
+export interface ByteRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface ReadOptions {
+  readonly signal?: AbortSignal;
+  /** When given, a changed object is STORAGE_ERROR instead of mixed bytes. */
+  readonly version?: string;
+}
+
+export interface ObjectStore {
+  head(location: string, options?: ReadOptions): Promise<ObjectInfo>;
+  read(location: string, options?: ReadOptions): Promise<Uint8Array>;
+  /** Answers one buffer per range, in the order asked. A short answer is DATA_CORRUPT naming the file. */
+  readRanges(location: string, ranges: readonly ByteRange[], options?: ReadOptions): Promise<readonly Uint8Array[]>;
+  /** Files and folders directly below a prefix folder, by name. A missing folder is empty. */
+  list(folder: string, options?: ReadOptions): Promise<readonly ListEntry[]>;
+  /** `ifAbsent`: fails with COMMIT_CONFLICT when the object exists. Atomic either way. */
+  write(location: string, body: Uint8Array, options?: ReadOptions & { readonly ifAbsent?: boolean }): Promise<ObjectInfo>;
+  delete(location: string, options?: ReadOptions): Promise<void>;
+  /** The path of the file when it lies on this machine's disk, so that it may be read in place. */
+  localPath(location: string): string | undefined;
+}
+
+export interface ListEntry {
+  readonly name: string;
+  readonly isFolder: boolean;
+}
