@@ -1,1 +1,14 @@
-export {};
+export type {
+  EngineLease,
+  EngineLimits,
+  EngineMessage,
+  EnginePool,
+  EnginePoolStats,
+  EngineProfile,
+  EngineProgress,
+  EngineQuery,
+  EngineResult,
+  EngineTableName,
+  LeaseRequest,
+  StatementDescription,
+} from './api.js';

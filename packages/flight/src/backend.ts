@@ -94,12 +94,20 @@ export interface FlightSqlBackend<S> {
   closePrepared(session: S, prepared: Uint8Array): Promise<void>;
 
   catalogs(session: S, context: CallContext): Promise<readonly string[]>;
-  schemas(session: S, catalog: string | undefined, schemaPattern: string | undefined, context: CallContext): Promise<readonly { readonly catalog: string; readonly schema: string }[]>;
+  schemas(
+    session: S,
+    catalog: string | undefined,
+    schemaPattern: string | undefined,
+    context: CallContext,
+  ): Promise<readonly { readonly catalog: string; readonly schema: string }[]>;
   tables(session: S, filter: TableFilter, context: CallContext): AsyncIterable<TableRow>;
   sqlInfo(): SqlInfoFacts;
 
   closeSession(session: S): Promise<void>;
   sessionOptions(session: S): ReadonlyMap<string, SessionOptionValue>;
   /** `undefined` values reset. Answers the errors by name. */
-  setSessionOptions(session: S, options: ReadonlyMap<string, SessionOptionValue | undefined>): Promise<ReadonlyMap<string, SetSessionOptionError>>;
+  setSessionOptions(
+    session: S,
+    options: ReadonlyMap<string, SessionOptionValue | undefined>,
+  ): Promise<ReadonlyMap<string, SetSessionOptionError>>;
 }

@@ -1,1 +1,14 @@
-export {};
+export type {
+  CallContext,
+  Credentials,
+  FlightSqlBackend,
+  PlannedQuery,
+  PreparedStatement,
+  ResultMessage,
+  ResultStream,
+  SessionOptionValue,
+  SetSessionOptionError,
+  SqlInfoFacts,
+  TableFilter,
+  TableRow,
+} from './backend.js';

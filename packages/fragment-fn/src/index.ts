@@ -1,1 +1,7 @@
-export {};
+export {
+  type FragmentLimits,
+  type FragmentRequest,
+  type FragmentStatistics,
+  type FragmentTable,
+  fragmentProtocolVersion,
+} from './request.js';

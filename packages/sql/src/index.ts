@@ -1,1 +1,8 @@
-export {};
+export type { SqlParser } from './engine-interface.js';
+export type {
+  ColumnPath,
+  ComparisonOperator,
+  Literal,
+  ScanFilter,
+  ScanRequest,
+} from './scan/scan-request.js';

@@ -26,11 +26,19 @@ export interface ObjectStore {
   head(location: string, options?: ReadOptions): Promise<ObjectInfo>;
   read(location: string, options?: ReadOptions): Promise<Uint8Array>;
   /** Answers one buffer per range, in the order asked. A short answer is DATA_CORRUPT naming the file. */
-  readRanges(location: string, ranges: readonly ByteRange[], options?: ReadOptions): Promise<readonly Uint8Array[]>;
+  readRanges(
+    location: string,
+    ranges: readonly ByteRange[],
+    options?: ReadOptions,
+  ): Promise<readonly Uint8Array[]>;
   /** Files and folders directly below a prefix folder, by name. A missing folder is empty. */
   list(folder: string, options?: ReadOptions): Promise<readonly ListEntry[]>;
   /** `ifAbsent`: fails with COMMIT_CONFLICT when the object exists. Atomic either way. */
-  write(location: string, body: Uint8Array, options?: ReadOptions & { readonly ifAbsent?: boolean }): Promise<ObjectInfo>;
+  write(
+    location: string,
+    body: Uint8Array,
+    options?: ReadOptions & { readonly ifAbsent?: boolean },
+  ): Promise<ObjectInfo>;
   delete(location: string, options?: ReadOptions): Promise<void>;
   /** The path of the file when it lies on this machine's disk, so that it may be read in place. */
   localPath(location: string): string | undefined;

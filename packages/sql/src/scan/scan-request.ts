@@ -20,7 +20,12 @@ export interface Literal {
 export type ComparisonOperator = '=' | '<>' | '<' | '<=' | '>' | '>=';
 
 export type ScanFilter =
-  | { readonly kind: 'compare'; readonly column: ColumnPath; readonly operator: ComparisonOperator; readonly literal: Literal }
+  | {
+      readonly kind: 'compare';
+      readonly column: ColumnPath;
+      readonly operator: ComparisonOperator;
+      readonly literal: Literal;
+    }
   | { readonly kind: 'in'; readonly column: ColumnPath; readonly literals: readonly Literal[] }
   | { readonly kind: 'starts-with'; readonly column: ColumnPath; readonly prefix: string }
   | { readonly kind: 'is-null'; readonly column: ColumnPath }

@@ -1,0 +1,83 @@
+/**
+ * A planned scan of one table snapshot: which files and row groups must be read, and how each file's physical columns
+ * become the table's. Plain data, so that it can travel in a fragment to another machine.
+ */
+import type { IcebergType, NestedField } from '../iceberg/spec/types.js';
+
+/** How one column (or nested field) of the table is made from a file. */
+export type ColumnSource =
+  /** The physical column at this path of names (one element at the top level, further ones inside structs), read as `type`. */
+  | {
+      readonly kind: 'column';
+      readonly name: string;
+      readonly isExactType: boolean;
+      readonly type: IcebergType;
+    }
+  /** Struct fields re-made one by one: renamed, reordered, added or dropped since the file was written. NULL stays NULL. */
+  | {
+      readonly kind: 'struct';
+      readonly name: string;
+      readonly fields: readonly { readonly name: string; readonly source: ColumnSource }[];
+      readonly type: IcebergType;
+    }
+  | {
+      readonly kind: 'list';
+      readonly name: string;
+      readonly element: ColumnSource;
+      readonly type: IcebergType;
+    }
+  | {
+      readonly kind: 'map';
+      readonly name: string;
+      readonly key: ColumnSource;
+      readonly value: ColumnSource;
+      readonly type: IcebergType;
+    }
+  /** Not in the file: NULL, or the field's initial default, or an identity partition value. JSON single-value form of the specification. */
+  | { readonly kind: 'constant'; readonly value: unknown; readonly type: IcebergType };
+
+/** Files that share one physical schema share one list of sources, by index into `TableScan.columns`. */
+export interface FileGroup {
+  readonly sources: readonly ColumnSource[];
+  readonly files: readonly FileScan[];
+}
+
+export interface FileScan {
+  readonly location: string;
+  readonly sizeBytes: number;
+  readonly recordCount: number;
+  /** See ObjectInfo.version. */
+  readonly version: string;
+  /** Row groups to read, ascending; `undefined` when the whole file is needed. */
+  readonly rowGroups: readonly number[] | undefined;
+  /** Physical top-level column names to read (compact staging copies only these chunks). */
+  readonly columnNames: readonly string[];
+  /** Bytes of the chunks to read: what distributing and budgets are decided by. */
+  readonly selectedBytes: number;
+}
+
+export interface ScanCounts {
+  readonly manifestsTotal: number;
+  readonly manifestsRead: number;
+  readonly filesTotal: number;
+  readonly filesPlanned: number;
+  readonly filesPruned: number;
+  readonly rowGroupsTotal: number;
+  readonly rowGroupsPlanned: number;
+  readonly rowGroupsPrunedByStatistics: number;
+  readonly rowGroupsPrunedByBloom: number;
+  /** Bytes of the whole table snapshot, and of the chunks left after pruning and projection. */
+  readonly bytesTotal: number;
+  readonly bytesPlanned: number;
+}
+
+export interface TableScan {
+  /** `catalog.schema.table`, for messages. */
+  readonly tableName: string;
+  readonly tableUuid: string;
+  readonly snapshotId: bigint | undefined;
+  /** All columns of the snapshot's schema, in order; those that the query does not read have a NULL constant as source. */
+  readonly columns: readonly NestedField[];
+  readonly groups: readonly FileGroup[];
+  readonly counts: ScanCounts;
+}
