@@ -11,4 +11,5 @@ export type {
   StructType,
 } from './iceberg/spec/types.js';
 export type { ColumnSource, FileGroup, FileScan, ScanCounts, TableScan } from './scan/table-scan.js';
+export { createFileStore } from './storage/file-store.js';
 export type { ByteRange, ListEntry, ObjectInfo, ObjectStore, ReadOptions } from './storage/object-store.js';

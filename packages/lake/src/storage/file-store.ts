@@ -1,0 +1,208 @@
+/**
+ * The object store of this machine's disk. Whole objects appear at once or not at all: written aside, synced, then
+ * renamed (or linked, when the object must not exist yet).
+ */
+import { randomUUID } from 'node:crypto';
+import type { BigIntStats } from 'node:fs';
+import { constants } from 'node:fs';
+import { type FileHandle, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { QueryError, throwIfAborted } from '@svc/base';
+import { fileError } from './file-errors.js';
+import { toLocalPath } from './local-path.js';
+import { mapConcurrently } from './map-concurrently.js';
+import type { ByteRange, ListEntry, ObjectInfo, ObjectStore, ReadOptions } from './object-store.js';
+
+/** Node reads files on four threads by default; more requests only queue there. */
+const maxConcurrentReads = 4;
+/** One read call; a larger range is read in pieces so that an abort is seen. */
+const maxReadBytes = 16 * 1024 * 1024;
+/** A whole-object read above this is refused before its buffer is made. */
+const maxObjectBytes = 1024 * 1024 * 1024;
+/** A FIFO would block `open` for ever; with this flag it opens, and is then refused as no regular file. */
+const openFlags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
+/** A store for plain paths and `file:` locations. It holds nothing open between calls. */
+export function createFileStore(): ObjectStore {
+  return { head, read, readRanges, list, write, delete: remove, localPath: toLocalPath };
+}
+
+async function head(location: string, options: ReadOptions = {}): Promise<ObjectInfo> {
+  throwIfAborted(options.signal);
+  const path = toLocalPath(location);
+  try {
+    return describe(location, await stat(path, { bigint: true }), options.version);
+  } catch (error) {
+    throw fileError(location, error);
+  }
+}
+
+async function read(location: string, options: ReadOptions = {}): Promise<Uint8Array> {
+  return withOpenFile(location, options, async (file, info) => {
+    if (info.sizeBytes > maxObjectBytes)
+      throw new QueryError(
+        'STORAGE_ERROR',
+        `${location} has ${info.sizeBytes} bytes; files above ${maxObjectBytes} bytes are not read as a whole.`,
+        { retryable: false },
+      );
+    return readRange(file, location, { start: 0, end: info.sizeBytes }, options.signal);
+  });
+}
+
+async function readRanges(
+  location: string,
+  ranges: readonly ByteRange[],
+  options: ReadOptions = {},
+): Promise<readonly Uint8Array[]> {
+  return withOpenFile(location, options, async (file, info) => {
+    for (const range of ranges) checkRange(location, range, info.sizeBytes);
+    return mapConcurrently(ranges, { maxConcurrent: maxConcurrentReads, signal: options.signal }, (range) =>
+      readRange(file, location, range, options.signal),
+    );
+  });
+}
+
+async function list(folder: string, options: ReadOptions = {}): Promise<readonly ListEntry[]> {
+  throwIfAborted(options.signal);
+  const path = toLocalPath(folder);
+  try {
+    const entries = await readdir(path, { withFileTypes: true });
+    const listed = await mapConcurrently(
+      entries,
+      { maxConcurrent: maxConcurrentReads, signal: options.signal },
+      async (entry) => ({
+        name: entry.name,
+        isFolder: entry.isSymbolicLink() ? await isFolder(join(path, entry.name)) : entry.isDirectory(),
+      }),
+    );
+    return listed.sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch (error) {
+    const missing = fileError(folder, error);
+    if (missing.code === 'DATA_FILE_MISSING') return [];
+    throw missing;
+  }
+}
+
+async function write(
+  location: string,
+  body: Uint8Array,
+  options: ReadOptions & { readonly ifAbsent?: boolean } = {},
+): Promise<ObjectInfo> {
+  throwIfAborted(options.signal);
+  const path = toLocalPath(location);
+  const folder = dirname(path);
+  const aside = join(folder, `.${randomUUID()}.tmp`);
+  try {
+    await mkdir(folder, { recursive: true });
+    const info = await writeAside(aside, location, body);
+    throwIfAborted(options.signal);
+    if (options.ifAbsent === true) await link(aside, path);
+    else await rename(aside, path);
+    await syncFolder(folder);
+    return info;
+  } catch (error) {
+    throw fileError(location, error);
+  } finally {
+    await rm(aside, { force: true });
+  }
+}
+
+async function remove(location: string, options: ReadOptions = {}): Promise<void> {
+  throwIfAborted(options.signal);
+  const path = toLocalPath(location);
+  try {
+    await rm(path, { force: true });
+  } catch (error) {
+    throw fileError(location, error);
+  }
+}
+
+/** Checks the version before and after, so that bytes of two versions are never answered as one. */
+async function withOpenFile<T>(
+  location: string,
+  options: ReadOptions,
+  use: (file: FileHandle, info: ObjectInfo) => Promise<T>,
+): Promise<T> {
+  throwIfAborted(options.signal);
+  const path = toLocalPath(location);
+  let file: FileHandle | undefined;
+  try {
+    file = await open(path, openFlags);
+    const info = describe(location, await file.stat({ bigint: true }), options.version);
+    const result = await use(file, info);
+    if (options.version !== undefined) describe(location, await file.stat({ bigint: true }), options.version);
+    return result;
+  } catch (error) {
+    throw fileError(location, error);
+  } finally {
+    await file?.close();
+  }
+}
+
+function describe(location: string, stats: BigIntStats, expectedVersion: string | undefined): ObjectInfo {
+  if (!stats.isFile())
+    throw new QueryError('STORAGE_ERROR', `${location} is not a file.`, { retryable: false });
+  const version = `${stats.size}-${stats.mtimeNs}-${stats.ino}`;
+  if (expectedVersion !== undefined && version !== expectedVersion)
+    throw new QueryError('STORAGE_ERROR', `${location} was changed while it was being read.`);
+  return { location, sizeBytes: Number(stats.size), version };
+}
+
+function checkRange(location: string, range: ByteRange, sizeBytes: number): void {
+  if (range.start >= 0 && range.start <= range.end && range.end <= sizeBytes) return;
+  throw new QueryError(
+    'DATA_CORRUPT',
+    `${location} has ${sizeBytes} bytes, but bytes ${range.start} to ${range.end} of it are referred to: it is cut short or its metadata is wrong.`,
+  );
+}
+
+async function readRange(
+  file: FileHandle,
+  location: string,
+  range: ByteRange,
+  signal: AbortSignal | undefined,
+): Promise<Uint8Array> {
+  const length = range.end - range.start;
+  const buffer = Buffer.allocUnsafeSlow(length);
+  for (let done = 0; done < length; ) {
+    throwIfAborted(signal);
+    const wanted = Math.min(length - done, maxReadBytes);
+    const { bytesRead } = await file.read(buffer, done, wanted, range.start + done);
+    if (bytesRead === 0)
+      throw new QueryError(
+        'DATA_CORRUPT',
+        `${location} ended at byte ${range.start + done}: it is cut short.`,
+      );
+    done += bytesRead;
+  }
+  return buffer;
+}
+
+async function writeAside(aside: string, location: string, body: Uint8Array): Promise<ObjectInfo> {
+  const file = await open(aside, 'wx');
+  try {
+    await file.writeFile(body);
+    await file.sync();
+    return describe(location, await file.stat({ bigint: true }), undefined);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Makes the new name itself survive a power failure. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, constants.O_RDONLY);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch {
+    return false; // A dangling link is nobody's folder.
+  }
+}
