@@ -118,6 +118,11 @@ export interface EngineResult {
   readonly schema: Uint8Array;
   /** Pull: at most the ring's slots are ahead of the reader. Ending early cancels the statement. */
   readonly messages: AsyncIterable<EngineMessage>;
-  /** Complete once `messages` has ended. */
+  /**
+   * Resolves once the engine itself is done with the statement, whether its messages have been read or wait in the
+   * ring or the spool; never rejects. From then on the lease may be released: the messages stay readable.
+   */
+  readonly engineDone: Promise<void>;
+  /** Complete once `engineDone` has resolved. */
   profile(): EngineProfile;
 }
