@@ -1,0 +1,103 @@
+/**
+ * Installs the real clients outside the tree, once: Python environments with hashed requirements, the JDBC driver.
+ *
+ * Cache folder: `$SVC_CACHE`, else `svc-peers` in `$XDG_CACHE_HOME` or `~/.cache`. It may be deleted at any time while
+ * nothing runs. Every entry is made aside and renamed into place under a name that holds its version or the hash of its
+ * requirements: a half-made one is never seen, and two installers at once at worst do the work twice.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import path from 'node:path';
+import { runCommand } from './run-command.mjs';
+
+const installTimeoutMs = 20 * 60_000;
+const jdbcDriver = {
+  artifact: 'org.apache.arrow:flight-sql-jdbc-driver:18.3.0',
+  file: 'flight-sql-jdbc-driver-18.3.0.jar',
+  sha256: '3f418b46c880e263558c5de669bdbede2c5d4375527ced116fb29f795b03704c',
+};
+const mavenCopy = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy';
+
+/** Where everything that is not made by `npm ci` lies. Created when absent. */
+export function cacheFolder() {
+  const base = process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache');
+  const folder = path.resolve(process.env.SVC_CACHE || path.join(base, 'svc-peers'));
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+/**
+ * A virtual environment with exactly the packages of a hashed requirements file; answers the path of its python.
+ * Call its programs as `python -m`: their start lines name the folder they were made in.
+ */
+export async function pythonEnvironment(name, requirements) {
+  const hash = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 12);
+  const target = path.join(cacheFolder(), `python-${name}-${hash}`);
+  await installed(target, async (staging) => {
+    console.log(`Installing the Python environment "${name}" …`);
+    await mustRun(basePython(), ['-m', 'venv', staging]);
+    const python = path.join(staging, 'bin', 'python');
+    await mustRun(
+      python,
+      ['-m', 'pip', 'install', '--quiet', '--require-hashes', '--only-binary=:all:', '-r', requirements],
+      {
+        PIP_DISABLE_PIP_VERSION_CHECK: '1',
+        PIP_CACHE_DIR: path.join(cacheFolder(), 'pip'),
+      },
+    );
+  });
+  return path.join(target, 'bin', 'python');
+}
+
+/** The pinned Flight SQL JDBC driver, by Maven; answers the path of its jar. */
+export async function jdbcDriverJar() {
+  const target = path.join(cacheFolder(), path.parse(jdbcDriver.file).name);
+  await installed(target, async (staging) => {
+    console.log('Fetching the JDBC driver …');
+    mkdirSync(staging);
+    await mustRun('mvn', [
+      '--batch-mode',
+      '--quiet',
+      `-Dmaven.repo.local=${path.join(cacheFolder(), 'maven')}`,
+      mavenCopy,
+      `-Dartifact=${jdbcDriver.artifact}`,
+      `-DoutputDirectory=${staging}`,
+    ]);
+    const actual = createHash('sha256')
+      .update(readFileSync(path.join(staging, jdbcDriver.file)))
+      .digest('hex');
+    if (actual !== jdbcDriver.sha256)
+      throw new Error(`${jdbcDriver.file} has the SHA-256 ${actual}, expected ${jdbcDriver.sha256}.`);
+  });
+  return path.join(target, jdbcDriver.file);
+}
+
+/** Makes `target` by `make(staging)` unless it is there. */
+async function installed(target, make) {
+  if (existsSync(target)) return;
+  const scratch = mkdtempSync(path.join(cacheFolder(), '.staging-'));
+  try {
+    const staging = path.join(scratch, path.basename(target));
+    await make(staging);
+    renameSync(staging, target);
+  } catch (error) {
+    if (!existsSync(target)) throw error;
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+async function mustRun(command, args, env = {}) {
+  const result = await runCommand(command, args, {
+    cwd: tmpdir(),
+    env: { ...process.env, ...env },
+    timeoutMs: installTimeoutMs,
+  });
+  if (result.code === 0) return;
+  throw new Error(`${command} ${args.join(' ')} ended with ${result.code}:\n${result.output.slice(-4000)}`);
+}
+
+function basePython() {
+  return process.env.PYTHON || 'python3';
+}
