@@ -1,0 +1,69 @@
+import type { EngineLimits, EngineProfile, EngineProgress, EngineTableName, StatementDescription } from '../api.js';
+
+/**
+ * What the host loop needs of an engine: everything blocks the calling thread and throws QueryError. The real one
+ * is in ../instance; a fake one drives the fault tests.
+ */
+export interface HostInstance {
+  /** What `EngineControl` takes to reach the running statement from another thread; changes with each instance. */
+  readonly connectionAddress: bigint;
+  execute(sql: string): void;
+  queryText(sql: string, parameters: readonly string[]): string;
+  describe(sql: string): StatementDescription;
+  query(request: HostQuery): HostCursor;
+  /** Pulls the chunks of one IPC stream; answers the rows appended. Appends all rows or fails. */
+  ingest(table: EngineTableName, nextChunk: () => Uint8Array | undefined): bigint;
+  close(): void;
+}
+
+export interface HostQuery {
+  readonly sql: string;
+  readonly parameters?: Uint8Array;
+  readonly arrow: 'lossless' | 'client';
+}
+
+export interface HostCursor {
+  /** Encapsulated schema message. */
+  readonly schema: Uint8Array;
+  /**
+   * The next message, or undefined at the end. The cursor gathers rows up to about the slot size, asks `allocate`
+   * once for exactly the body's length, and fills it.
+   */
+  next(allocate: (byteLength: number) => Uint8Array): HostMessage | undefined;
+  /** Ends the statement early or after its end; idempotent. */
+  close(): void;
+  profile(): EngineProfile;
+}
+
+export interface HostMessage {
+  readonly kind: 'dictionary' | 'batch';
+  /** Message flatbuffer without the 8-byte prefix. */
+  readonly header: Uint8Array;
+  readonly rowCount: number;
+  readonly bodyBytes: number;
+}
+
+export interface HostInstanceOptions {
+  readonly limits: EngineLimits;
+  readonly inputDirectory: string;
+  readonly tempDirectory: string;
+  /** The cursor's aim for a body. */
+  readonly targetBodyBytes: number;
+}
+
+/** How a host makes instances. `controlModule` is imported by the watcher thread and exports `control`. */
+export interface EngineRuntime {
+  open(options: HostInstanceOptions): HostInstance;
+  readonly controlModule: string;
+  readonly controlData?: unknown;
+}
+
+/** The calls that another thread may make while a statement runs. */
+export interface EngineControl {
+  interrupt(connectionAddress: bigint): void;
+  progress(connectionAddress: bigint): EngineProgress;
+}
+
+export interface ControlModule {
+  createControl(data: unknown): EngineControl;
+}

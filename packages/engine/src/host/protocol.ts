@@ -1,0 +1,86 @@
+import type { SerializedError } from '@svc/base';
+import type { EngineTableName } from '../api.js';
+
+/**
+ * What parent and host say to each other. One statement at a time: the parent sends a request with an id, the host
+ * answers frames with that id, the last of them `done` or `failed`. 64-bit numbers travel as decimal text.
+ */
+
+/** Descriptors of the host process. */
+export const hostFds = {
+  /** Frames, both ways; the host's main thread reads and writes it, blocking. */
+  requests: 3,
+  /** Control messages, both ways; the host's watcher thread owns it. */
+  control: 4,
+  /** The shared mapping. */
+  ring: 5,
+} as const;
+
+export type HostRequest =
+  | { readonly op: 'open'; readonly id: number }
+  | { readonly op: 'execute'; readonly id: number; readonly statements: readonly string[] }
+  | { readonly op: 'queryText'; readonly id: number; readonly sql: string; readonly parameters: readonly string[] }
+  | { readonly op: 'describe'; readonly id: number; readonly sql: string }
+  /** The body is the parameters' IPC stream, empty without parameters. */
+  | { readonly op: 'query'; readonly id: number; readonly sql: string; readonly arrow: 'lossless' | 'client' }
+  /** Followed by `chunk` frames and one `chunksEnd`. */
+  | { readonly op: 'ingest'; readonly id: number; readonly table: EngineTableName }
+  | { readonly op: 'reset'; readonly id: number };
+
+/** Parent to host outside of the request order; what belongs to no running request is ignored. */
+export type HostSignal =
+  | { readonly op: 'credit'; readonly slot: number }
+  | { readonly op: 'stop'; readonly id: number }
+  | { readonly op: 'chunk'; readonly id: number }
+  | { readonly op: 'chunksEnd'; readonly id: number };
+
+export type ToHost = HostRequest | HostSignal;
+
+export interface SerializedProfile {
+  readonly rowsReturned: string;
+  readonly rowsScanned: string;
+  readonly spilledBytes: string;
+  readonly peakMemoryBytes: string;
+  readonly cpuSeconds: number;
+}
+
+/** The Arrow message that a piece begins. */
+export interface MessageHead {
+  readonly kind: 'dictionary' | 'batch';
+  readonly rowCount: number;
+  readonly bodyBytes: number;
+}
+
+export type FromHost =
+  /** The first frame of a host: its process is set up, its memory limit in force or not. */
+  | { readonly type: 'ready'; readonly isMemoryLimited: boolean }
+  /** The body is the encapsulated schema. */
+  | { readonly type: 'schema'; readonly id: number }
+  /**
+   * A piece of a message body. `message` is on the first piece of each message, whose frame body starts with the
+   * Message flatbuffer (`headerBytes`). The piece lies in `slot`, or without one behind the header in the frame.
+   * A body larger than a slot comes as several pieces.
+   */
+  | {
+      readonly type: 'piece';
+      readonly id: number;
+      readonly message?: MessageHead;
+      readonly headerBytes: number;
+      readonly slot?: number;
+      readonly byteLength: number;
+    }
+  | { readonly type: 'done'; readonly id: number; readonly answer: HostAnswer }
+  | { readonly type: 'failed'; readonly id: number; readonly error: SerializedError; readonly mustRecycle: boolean };
+
+/** What the last frame of a request carries; bytes are in the frame body, divided by the lengths. */
+export type HostAnswer =
+  | { readonly of: 'open' | 'execute' | 'reset' }
+  | { readonly of: 'queryText'; readonly text: string }
+  | {
+      readonly of: 'describe';
+      readonly schemaBytes: number;
+      readonly parameterSchemaBytes: number;
+      readonly parameterCount: number;
+    }
+  | { readonly of: 'query'; readonly profile: SerializedProfile }
+  | { readonly of: 'ingest'; readonly rowCount: string };

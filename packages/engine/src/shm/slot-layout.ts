@@ -1,0 +1,20 @@
+/**
+ * How both sides divide the shared mapping. More slots exist than one result may hold, because readers may still
+ * sit on slots of earlier results; untouched slots cost no memory.
+ */
+export interface SlotLayout {
+  readonly slotBytes: number;
+  /** Slots that one result may hold at a time. */
+  readonly slotsPerResult: number;
+  readonly slotCount: number;
+}
+
+export const defaultSlotLayout: SlotLayout = {
+  slotBytes: 4 << 20,
+  slotsPerResult: 6,
+  slotCount: 18,
+};
+
+export function mappingBytes(layout: SlotLayout): number {
+  return layout.slotBytes * layout.slotCount;
+}
