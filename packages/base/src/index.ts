@@ -1,4 +1,10 @@
 export { abortable, delay, type LinkedAbort, linkAbort, throwIfAborted } from './async/abort.js';
+export { isLoopbackAddress } from './config/cross-check.js';
+export { type ProcessEnvironment, readEnvironment } from './config/environment.js';
+export { type ConfigSources, loadConfig } from './config/load-config.js';
+export { type Machine, readMachine } from './config/machine.js';
+export type { Config, ConfigKey } from './config/registry.js';
+export { formatBytes } from './config/value-types.js';
 export {
   type ErrorCategory,
   type ErrorCode,
@@ -18,3 +24,16 @@ export {
   parseLogFilter,
   silentLogger,
 } from './log/logger.js';
+export type { Counter, Gauge, Histogram, LabelledGauge } from './metrics/instruments.js';
+export {
+  type EngineHostState,
+  type QueryStatus,
+  type S3Operation,
+  type S3Status,
+  type ScanOutcome,
+  type ScanStage,
+  type StagingSource,
+  type StatementType,
+  statementTypes,
+} from './metrics/labels.js';
+export { createMetrics, type MemoryUse, type Metrics, metricsContentType } from './metrics/metrics.js';

@@ -1,0 +1,79 @@
+import { BlockList, isIP } from 'node:net';
+import type { Config, ConfigKey } from './registry.js';
+import { formatBytes } from './value-types.js';
+
+/** A problem that concerns several keys at once. */
+export interface CrossProblem {
+  readonly keys: readonly ConfigKey[];
+  readonly message: string;
+}
+
+/** What no single key can tell: keys that need, exclude or bound each other. */
+export function crossCheck(config: Config): readonly CrossProblem[] {
+  return [...checkAddress(config), ...checkTls(config), ...checkPorts(config), ...checkBounds(config)];
+}
+
+function* checkAddress(config: Config): Iterable<CrossProblem> {
+  const address = config['server.bind_address'];
+  const hasProvider = config['auth.idp_url'] !== undefined || config['auth.token_endpoint'] !== undefined;
+  if (!hasProvider && !isLoopbackAddress(address))
+    yield {
+      keys: ['server.bind_address', 'auth.idp_url', 'auth.token_endpoint'],
+      message: `\`server.bind_address\` is ${address}, but without an identity provider only a loopback address (127.0.0.1, ::1, localhost) is allowed: set \`auth.idp_url\` or \`auth.token_endpoint\` to let others connect`,
+    };
+}
+
+function* checkTls(config: Config): Iterable<CrossProblem> {
+  const hasCertificate = config['server.tls_cert'] !== undefined;
+  if (hasCertificate !== (config['server.tls_key'] !== undefined)) {
+    const [given, missing] = hasCertificate ? ['tls_cert', 'tls_key'] : ['tls_key', 'tls_cert'];
+    yield {
+      keys: ['server.tls_cert', 'server.tls_key'],
+      message: `\`server.${given}\` is set, but \`server.${missing}\` is not: TLS needs both`,
+    };
+  }
+}
+
+function* checkPorts(config: Config): Iterable<CrossProblem> {
+  const flight = config['server.flight_enabled'] ? config['server.flight_port'] : 0;
+  const metrics = config['metrics.prometheus_port'];
+  if (metrics === 65_535)
+    yield {
+      keys: ['metrics.prometheus_port'],
+      message:
+        '`metrics.prometheus_port` is 65535, but the probes listen one port above it: use a lower port, or 0 for free ones',
+    };
+  if (flight !== 0 && metrics !== 0 && (flight === metrics || flight === metrics + 1))
+    yield {
+      keys: ['server.flight_port', 'metrics.prometheus_port'],
+      message: `\`server.flight_port\` is ${flight}, but \`metrics.prometheus_port\` takes ${metrics} for metrics and ${metrics + 1} for probes: use another port`,
+    };
+}
+
+const bounds = [
+  ['query.max_sql_bytes', 'server.max_request_bytes', formatBytes],
+  ['query.spool_bytes', 'query.spool_total_bytes', formatBytes],
+  ['session.idle_timeout_secs', 'session.max_age_secs', String],
+] as const;
+
+function* checkBounds(config: Config): Iterable<CrossProblem> {
+  for (const [small, large, format] of bounds) {
+    if (config[small] > config[large])
+      yield {
+        keys: [small, large],
+        message: `\`${small}\` is ${format(config[small])}, which is more than \`${large}\` (${format(config[large])})`,
+      };
+  }
+}
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+loopback.addAddress('::1', 'ipv6');
+
+/** True if only processes of this machine can reach the address: 127.0.0.0/8, ::1, `localhost`. */
+export function isLoopbackAddress(address: string): boolean {
+  const family = isIP(address);
+  return family === 0
+    ? address.toLowerCase() === 'localhost'
+    : loopback.check(address, family === 4 ? 'ipv4' : 'ipv6');
+}

@@ -1,0 +1,169 @@
+import { join } from 'node:path';
+import { atMost, type DefaultInputs, optional, setting } from './setting.js';
+import {
+  address,
+  boolean,
+  bytes,
+  identifier,
+  integer,
+  number,
+  path,
+  seconds,
+  secretString,
+  string,
+  url,
+} from './value-types.js';
+
+const GiB = 2 ** 30;
+const MiB = 2 ** 20;
+const KiB = 2 ** 10;
+
+const port = integer(0, 65_535);
+
+const signInNotBuilt =
+  'Sign-in through an identity provider is not built yet; the only identity is the local user.';
+const catalogNotBuilt = 'REST catalogs are not built yet; tables live in the folder `catalog.path`.';
+const storageNotBuilt = 'Object storage is not built yet; data files are read from the local file system.';
+const tracesNotBuilt = 'Exporting traces is not built yet; logs carry the trace and span ids.';
+
+const sessionAge = seconds(10);
+
+const defaultDataDirectory = '.svc';
+
+function defaultCatalogPath({ given }: DefaultInputs): string {
+  const dataDirectory = given('server.data_dir');
+  return join(typeof dataDirectory === 'string' ? dataDirectory : defaultDataDirectory, 'warehouse');
+}
+
+/** Where the service listens, who may sign in, where tables are, and what is reported. */
+export const serviceSettings = {
+  'server.bind_address': setting(
+    address,
+    '127.0.0.1',
+    'Address that every listener binds; without an identity provider it must be a loopback address.',
+  ),
+  'server.flight_enabled': setting(boolean, true, 'Whether the Arrow Flight SQL listener is started.'),
+  'server.flight_port': setting(port, 50_051, 'Port of the Arrow Flight SQL listener; 0 takes a free one.'),
+  'server.tls_cert': optional(
+    path,
+    'PEM file with the certificate chain; together with `server.tls_key` it turns TLS on.',
+  ),
+  'server.tls_key': optional(path, 'PEM file with the private key of `server.tls_cert`.'),
+  'server.tls_terminated_upstream': setting(
+    boolean,
+    false,
+    'Declares that a proxy in front ends TLS, so that passwords are accepted over the plain connection from it.',
+  ),
+  'server.keepalive_time_secs': setting(
+    seconds(1),
+    60,
+    'Silence on a Flight connection after which the server sends a ping.',
+  ),
+  'server.keepalive_timeout_secs': setting(
+    seconds(1),
+    20,
+    'Time a ping may stay unanswered before the connection is closed and its queries are cancelled.',
+  ),
+  'server.max_request_bytes': setting(
+    bytes(64 * KiB, 1 * GiB),
+    16 * MiB,
+    'Largest single message that a client may send.',
+  ),
+  'server.drain_timeout_secs': setting(
+    seconds(0, 3600),
+    30,
+    'Time that running queries get to finish when the service is told to stop.',
+  ),
+  'server.data_dir': setting(
+    path,
+    defaultDataDirectory,
+    'Folder of the service itself: the local password, caches, staging and spool files.',
+  ),
+
+  'session.idle_timeout_secs': setting(
+    sessionAge,
+    atMost(sessionAge, 28_800, 'session.max_age_secs'),
+    'A session without a call for this long is closed.',
+  ),
+  'session.max_age_secs': setting(sessionAge, 86_400, 'A session is closed at this age, however busy.'),
+  'session.max_per_user': setting(integer(1, 100_000), 256, 'Open sessions that one user may hold.'),
+  'session.handle_ttl_secs': setting(
+    seconds(10),
+    3600,
+    'Unused prepared statements and tickets expire after this time.',
+  ),
+
+  'auth.idp_url': optional(
+    url,
+    'Base URL of the identity provider; when set, clients sign in with the password grant.',
+    { notBuilt: signInNotBuilt },
+  ),
+  'auth.realm': optional(string, 'Realm name at the identity provider.', { notBuilt: signInNotBuilt }),
+  'auth.client_id': optional(string, 'OIDC client id.', { notBuilt: signInNotBuilt }),
+  'auth.client_secret': optional(secretString, 'Client secret of the client-credentials mode.', {
+    secret: true,
+    notBuilt: signInNotBuilt,
+  }),
+  'auth.token_endpoint': optional(
+    url,
+    'Token endpoint URL; used when `auth.idp_url` is empty, and selects the client-credentials mode.',
+    { notBuilt: signInNotBuilt },
+  ),
+
+  'catalog.name': setting(identifier, 'lake', 'Name of the catalog in SQL.'),
+  'catalog.path': setting(
+    path,
+    { text: '`warehouse` below `server.data_dir`', compute: defaultCatalogPath },
+    'Folder of the file-system catalog.',
+  ),
+  'catalog.catalog_url': optional(url, 'REST endpoint of the catalog.', { notBuilt: catalogNotBuilt }),
+  'catalog.warehouse': optional(string, 'Warehouse name at the catalog.', { notBuilt: catalogNotBuilt }),
+  'samples.enabled': setting(
+    boolean,
+    {
+      text: '`true`, but `false` once `catalog.path` is set',
+      compute: (inputs) => inputs.given('catalog.path') === undefined,
+    },
+    'Whether the first start registers the sample table `samples.flights` in the catalog; a catalog folder of your own is left alone unless this is set.',
+  ),
+  'storage.s3_endpoint': optional(url, 'Endpoint of the object storage.', { notBuilt: storageNotBuilt }),
+  'storage.s3_region': optional(string, 'Region of the object storage.', { notBuilt: storageNotBuilt }),
+  'storage.s3_access_key': optional(secretString, 'Access key of the object storage.', {
+    secret: true,
+    notBuilt: storageNotBuilt,
+  }),
+  'storage.s3_secret_key': optional(secretString, 'Secret key of the object storage.', {
+    secret: true,
+    notBuilt: storageNotBuilt,
+  }),
+  'coordinator.session_context_cache_ttl_secs': optional(
+    seconds(0),
+    'Lifetime of cached per-session catalog contexts.',
+    {
+      notBuilt:
+        'Caching of per-session catalog contexts is not built yet; the catalog is read for every statement.',
+    },
+  ),
+
+  'metrics.prometheus_port': setting(
+    port,
+    9090,
+    'Port of `GET /metrics`; probes, status and the admin endpoint listen one above it. With 0 both take a free port.',
+  ),
+  'metrics.web_ui': setting(boolean, false, 'Whether the dashboard and its read API are served.', {
+    environment: false,
+    notBuilt: 'The web dashboard is not built yet.',
+  }),
+  'metrics.traces_otlp_endpoint': optional(url, 'OTLP/gRPC endpoint that receives traces only.', {
+    notBuilt: tracesNotBuilt,
+  }),
+  'metrics.trace_sample_rate': optional(number(0, 1), 'Fraction of traces that are sampled.', {
+    notBuilt: tracesNotBuilt,
+  }),
+  'metrics.otlp_endpoint': optional(url, 'OTLP/gRPC endpoint that receives traces, metrics and logs.', {
+    notBuilt: 'Exporting over OTLP is not built yet; metrics are at `/metrics`, logs on stdout.',
+  }),
+  'metrics.audit_log_path': optional(path, 'File that receives one JSON line per query.', {
+    notBuilt: 'The audit log is not built yet; the query log on stdout has one record per query.',
+  }),
+} as const;

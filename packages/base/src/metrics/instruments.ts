@@ -1,0 +1,143 @@
+import {
+  Counter as PromCounter,
+  Gauge as PromGauge,
+  Histogram as PromHistogram,
+  type Registry,
+} from 'prom-client';
+
+/**
+ * Thin typed faces of the metric library: label names and values are part of the type, so a wrong or missing one
+ * does not compile, and amounts may be bigint, as rows and bytes are everywhere else.
+ */
+
+type Labels = Readonly<Record<string, string>>;
+/** The labels of a metric that has none. */
+export type NoLabels = Readonly<Record<never, never>>;
+/** A metric without labels takes no label argument; one with labels needs it. */
+type LabelArguments<L> = keyof L extends never ? [] : [labels: L];
+
+export interface Counter<L = NoLabels> {
+  /** Adds a non-negative amount. */
+  add(amount: number | bigint, ...labels: LabelArguments<L>): void;
+}
+
+export interface Histogram<L = NoLabels> {
+  observe(value: number, ...labels: LabelArguments<L>): void;
+}
+
+/** A value that its owner keeps. */
+export interface Gauge {
+  /** Names the owner: it is asked at each scrape. A later call replaces an earlier one. */
+  readFrom(read: () => number): void;
+}
+
+export interface LabelledGauge<L extends string> {
+  readFrom(read: () => Readonly<Record<L, number>>): void;
+}
+
+export interface MetricDefinition {
+  readonly name: `svc_${string}`;
+  readonly help: string;
+}
+
+/** `initial` lists the label values to expose as 0 from the start, so that a first increment is seen by `rate()`. */
+export function counter<L extends Labels>(
+  registry: Registry,
+  definition: MetricDefinition,
+  labelNames: readonly (keyof L & string)[],
+  initial: readonly L[],
+): Counter<L> {
+  const metric = new PromCounter<string>({ ...definition, labelNames, registers: [registry] });
+  for (const labels of initial) metric.inc(labels, 0);
+  return { add: (amount, ...labels) => metric.inc({ ...labels[0] }, Number(amount)) };
+}
+
+export function plainCounter(registry: Registry, definition: MetricDefinition): Counter {
+  const metric = new PromCounter({ ...definition, registers: [registry] });
+  return { add: (amount) => metric.inc(Number(amount)) };
+}
+
+export function histogram<L extends Labels>(
+  registry: Registry,
+  definition: MetricDefinition,
+  labelNames: readonly (keyof L & string)[],
+  buckets: readonly number[],
+): Histogram<L> {
+  const metric = new PromHistogram<string>({
+    ...definition,
+    labelNames,
+    buckets: [...buckets],
+    registers: [registry],
+  });
+  return { observe: (value, ...labels) => metric.observe({ ...labels[0] }, value) };
+}
+
+/** 0 until an owner is named; NaN while the owner cannot tell, so that one failing owner does not spoil a scrape. */
+export function gauge(registry: Registry, definition: MetricDefinition): Gauge {
+  let read = (): number => 0;
+  new PromGauge({
+    ...definition,
+    registers: [registry],
+    collect() {
+      this.set(valueOrNaN(read));
+    },
+  });
+  return {
+    readFrom(owner) {
+      read = owner;
+    },
+  };
+}
+
+/** A count that its owner keeps; it must never fall. */
+export function readCounter(registry: Registry, definition: MetricDefinition): Gauge {
+  let read = (): number => 0;
+  new PromCounter({
+    ...definition,
+    registers: [registry],
+    collect() {
+      const value = valueOrNaN(read);
+      if (!(value >= 0)) return;
+      this.reset();
+      this.inc(value);
+    },
+  });
+  return {
+    readFrom(owner) {
+      read = owner;
+    },
+  };
+}
+
+export function labelledGauge<L extends string>(
+  registry: Registry,
+  definition: MetricDefinition,
+  labelName: string,
+  labelValues: readonly L[],
+): LabelledGauge<L> {
+  let read: (() => Readonly<Record<L, number>>) | undefined;
+  new PromGauge({
+    ...definition,
+    labelNames: [labelName],
+    registers: [registry],
+    collect() {
+      for (const value of labelValues) {
+        const owner = read;
+        this.set({ [labelName]: value }, owner === undefined ? 0 : valueOrNaN(() => owner()[value]));
+      }
+    },
+  });
+  return {
+    readFrom(owner) {
+      read = owner;
+    },
+  };
+}
+
+function valueOrNaN(read: () => number): number {
+  try {
+    return read();
+  } catch {
+    return Number.NaN;
+  }
+}

@@ -1,0 +1,54 @@
+/** The values that labels may take. Every label is a closed set, so the number of time series is bounded. */
+
+/** Statement types, specification section 1.8; UPDATE counts as merge. */
+export const statementTypes = [
+  'query',
+  'ctas',
+  'insert',
+  'merge',
+  'delete',
+  'drop',
+  'create_view',
+  'create_schema',
+  'show_catalogs',
+  'show_schemas',
+  'show_tables',
+  'policy',
+  'utility',
+] as const;
+export type StatementType = (typeof statementTypes)[number];
+
+export const queryStatuses = ['ok', 'error'] as const;
+/** A cancelled query is an `error`; `svc_query_errors_total` tells by code. */
+export type QueryStatus = (typeof queryStatuses)[number];
+
+export const scanOutcomes = ['planned', 'read', 'pruned'] as const;
+/** `planned`: considered by a scan; each planned item is then either `read` or `pruned`. */
+export type ScanOutcome = (typeof scanOutcomes)[number];
+
+export const scanStages = ['planned', 'selected', 'read'] as const;
+/**
+ * How far a scan's data got. `planned`: all data files of the pinned snapshot; `selected`: the columns (for bytes) and
+ * row groups left after pruning; `read`: bytes fetched from storage or disk (cache hits are not), rows given to the engine.
+ */
+export type ScanStage = (typeof scanStages)[number];
+
+export const stagingSources = ['storage', 'cache', 'in_place'] as const;
+/** Where the input of a query came from: fetched, already in the disk cache, or read where it lies. */
+export type StagingSource = (typeof stagingSources)[number];
+
+/** Requests to object storage, by the name of the operation of the S3 API. */
+export type S3Operation =
+  | 'GetObject'
+  | 'HeadObject'
+  | 'ListObjectsV2'
+  | 'PutObject'
+  | 'CreateMultipartUpload'
+  | 'UploadPart'
+  | 'CompleteMultipartUpload'
+  | 'AbortMultipartUpload'
+  | 'DeleteObjects';
+export type S3Status = 'ok' | 'error';
+
+export const engineHostStates = ['idle', 'leased'] as const;
+export type EngineHostState = (typeof engineHostStates)[number];

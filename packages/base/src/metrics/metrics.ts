@@ -1,0 +1,241 @@
+import { Registry } from 'prom-client';
+import { type ErrorCode, errorCodes } from '../errors/codes.js';
+import {
+  type Counter,
+  counter,
+  type Gauge,
+  gauge,
+  type Histogram,
+  histogram,
+  type LabelledGauge,
+  labelledGauge,
+  plainCounter,
+  readCounter,
+} from './instruments.js';
+import {
+  type EngineHostState,
+  engineHostStates,
+  type QueryStatus,
+  queryStatuses,
+  type S3Operation,
+  type S3Status,
+  type ScanOutcome,
+  type ScanStage,
+  type StagingSource,
+  type StatementType,
+  scanOutcomes,
+  scanStages,
+  stagingSources,
+  statementTypes,
+} from './labels.js';
+import { memoryPressure } from './memory-pressure.js';
+
+/** Specification section 2.8. Seconds. */
+const durationBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
+
+export interface MemoryUse {
+  readonly usedBytes: number;
+  readonly limitBytes: number;
+}
+
+/**
+ * Every metric of the service, under the names of specification section 2.8 (first group) and our own (second group).
+ * Counters are told what happened; gauges ask their owner at each scrape.
+ */
+export interface Metrics {
+  readonly queryCount: Counter<{ readonly status: QueryStatus; readonly statement_type: StatementType }>;
+  readonly queryDuration: Histogram<{ readonly statement_type: StatementType }>;
+  readonly rowsReturned: Counter;
+  readonly activeQueries: Gauge;
+  readonly activeSessions: Gauge;
+  readonly healthyWorkers: Gauge;
+  readonly scanFiles: Counter<{ readonly outcome: ScanOutcome }>;
+  readonly scanBytes: Counter<{ readonly stage: ScanStage }>;
+  readonly scanRows: Counter<{ readonly stage: ScanStage }>;
+  /** Only what bloom filters ruled out; `scanRowGroups` counts all pruning. */
+  readonly scanRowGroupsPruned: Counter;
+  readonly s3Requests: Counter<{ readonly operation: S3Operation; readonly status: S3Status }>;
+  readonly s3BytesRead: Counter;
+  readonly s3BytesWritten: Counter;
+  /** Feeds the used, limit and pressure gauges. */
+  readonly coordinatorMemory: { readFrom(read: () => MemoryUse): void };
+
+  readonly queryErrors: Counter<{ readonly code: ErrorCode }>;
+  readonly scanRowGroups: Counter<{ readonly outcome: ScanOutcome }>;
+  readonly stagingBytes: Counter<{ readonly source: StagingSource }>;
+  readonly queueDepth: Gauge;
+  readonly engineHosts: LabelledGauge<EngineHostState>;
+  /** Exposed as a counter that the engine pool keeps. */
+  readonly engineHostsReplaced: Gauge;
+
+  /** All of it in the Prometheus text format, to be served as `metricsContentType`. */
+  text(): Promise<string>;
+}
+
+export const metricsContentType: string = Registry.PROMETHEUS_CONTENT_TYPE;
+
+/** A registry of its own per call: nothing is global, so tests and several services in a process do not mix. */
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  return {
+    ...queryMetrics(registry),
+    ...scanMetrics(registry),
+    ...storageMetrics(registry),
+    ...resourceMetrics(registry),
+    text: () => registry.metrics(),
+  };
+}
+
+type QueryMetric =
+  | 'queryCount'
+  | 'queryDuration'
+  | 'queryErrors'
+  | 'rowsReturned'
+  | 'activeQueries'
+  | 'queueDepth';
+
+function queryMetrics(registry: Registry): Pick<Metrics, QueryMetric> {
+  return {
+    queryCount: counter(
+      registry,
+      { name: 'svc_query_count_total', help: 'Finished queries by status and statement type.' },
+      ['status', 'statement_type'],
+      queryStatuses.flatMap((status) => statementTypes.map((statement_type) => ({ status, statement_type }))),
+    ),
+    queryDuration: histogram(
+      registry,
+      { name: 'svc_query_duration_seconds', help: 'Time from submission to the end of a query.' },
+      ['statement_type'],
+      durationBuckets,
+    ),
+    queryErrors: counter(
+      registry,
+      { name: 'svc_query_errors_total', help: 'Failed queries by error code (docs/errors.md).' },
+      ['code'],
+      (Object.keys(errorCodes) as ErrorCode[]).map((code) => ({ code })),
+    ),
+    rowsReturned: plainCounter(registry, { name: 'svc_rows_returned_total', help: 'Rows sent to clients.' }),
+    activeQueries: gauge(registry, {
+      name: 'svc_active_queries',
+      help: 'Queries that have not finished or failed, waiting ones included.',
+    }),
+    queueDepth: gauge(registry, { name: 'svc_queue_depth', help: 'Queries that wait for a place to run.' }),
+  };
+}
+
+type ScanMetric =
+  | 'scanFiles'
+  | 'scanBytes'
+  | 'scanRows'
+  | 'scanRowGroupsPruned'
+  | 'scanRowGroups'
+  | 'stagingBytes';
+
+function scanMetrics(registry: Registry): Pick<Metrics, ScanMetric> {
+  const outcomes = scanOutcomes.map((outcome) => ({ outcome }));
+  const stages = scanStages.map((stage) => ({ stage }));
+  return {
+    scanFiles: counter(
+      registry,
+      { name: 'svc_scan_files_total', help: 'Data files of scans: planned, read or pruned.' },
+      ['outcome'],
+      outcomes,
+    ),
+    scanBytes: counter(
+      registry,
+      { name: 'svc_scan_bytes_total', help: 'Bytes of scans: planned, selected after pruning, read.' },
+      ['stage'],
+      stages,
+    ),
+    scanRows: counter(
+      registry,
+      { name: 'svc_scan_rows_total', help: 'Rows of scans: planned, selected after pruning, read.' },
+      ['stage'],
+      stages,
+    ),
+    scanRowGroupsPruned: plainCounter(registry, {
+      name: 'svc_scan_row_groups_pruned_total',
+      help: 'Row groups that a bloom filter ruled out.',
+    }),
+    scanRowGroups: counter(
+      registry,
+      { name: 'svc_scan_row_groups_total', help: 'Row groups of scans: planned, read or pruned.' },
+      ['outcome'],
+      outcomes,
+    ),
+    stagingBytes: counter(
+      registry,
+      { name: 'svc_staging_bytes_total', help: 'Bytes of query input by where they came from.' },
+      ['source'],
+      stagingSources.map((source) => ({ source })),
+    ),
+  };
+}
+
+function storageMetrics(registry: Registry): Pick<Metrics, 's3Requests' | 's3BytesRead' | 's3BytesWritten'> {
+  return {
+    s3Requests: counter(
+      registry,
+      { name: 'svc_s3_requests_total', help: 'Requests to object storage.' },
+      ['operation', 'status'],
+      [],
+    ),
+    s3BytesRead: plainCounter(registry, {
+      name: 'svc_s3_bytes_read_total',
+      help: 'Bytes read from object storage.',
+    }),
+    s3BytesWritten: plainCounter(registry, {
+      name: 'svc_s3_bytes_written_total',
+      help: 'Bytes written to object storage.',
+    }),
+  };
+}
+
+type ResourceMetric =
+  | 'activeSessions'
+  | 'healthyWorkers'
+  | 'coordinatorMemory'
+  | 'engineHosts'
+  | 'engineHostsReplaced';
+
+function resourceMetrics(registry: Registry): Pick<Metrics, ResourceMetric> {
+  const used = gauge(registry, {
+    name: 'svc_coordinator_memory_used_bytes',
+    help: 'Memory that queries and caches of this node hold.',
+  });
+  const limit = gauge(registry, {
+    name: 'svc_coordinator_memory_limit_bytes',
+    help: 'Memory that queries and caches of this node may hold.',
+  });
+  const pressure = gauge(registry, {
+    name: 'svc_coordinator_memory_pressure',
+    help: 'Used share of the memory limit: 0 below 70 %, 1 from 70 %, 2 from 85 %, 3 from 95 %.',
+  });
+  return {
+    activeSessions: gauge(registry, { name: 'svc_active_sessions', help: 'Open sessions.' }),
+    healthyWorkers: gauge(registry, {
+      name: 'svc_healthy_workers',
+      help: 'Nodes that can run query fragments; on one node the node itself.',
+    }),
+    coordinatorMemory: {
+      readFrom(read) {
+        used.readFrom(() => read().usedBytes);
+        limit.readFrom(() => read().limitBytes);
+        pressure.readFrom(() => {
+          const memory = read();
+          return memoryPressure(memory.usedBytes, memory.limitBytes);
+        });
+      },
+    },
+    engineHosts: labelledGauge(
+      registry,
+      { name: 'svc_engine_hosts', help: 'Engine processes by state.' },
+      'state',
+      engineHostStates,
+    ),
+    engineHostsReplaced: readCounter(registry, {
+      name: 'svc_engine_hosts_replaced_total',
+      help: 'Engine processes recycled, crashed or killed since the start.',
+    }),
+  };
+}
