@@ -1,0 +1,49 @@
+import type { Cursor } from './cursor.js';
+import { unsupported } from './refusals.js';
+import type { LikePattern, Statement } from './statement.js';
+
+/**
+ * SHOW CATALOGS | DATABASES [LIKE p], SHOW SCHEMAS [IN|FROM catalog] [LIKE p],
+ * SHOW TABLES [IN|FROM [catalog.]schema] [LIKE p].
+ */
+export function parseShow(cursor: Cursor): Statement {
+  const feature = cursor.words(2);
+  cursor.expect('SHOW');
+  if (cursor.accept('CATALOGS') || cursor.accept('DATABASES'))
+    return { kind: 'show-catalogs', statementType: 'show_catalogs', ...parseLike(cursor) };
+  if (cursor.accept('SCHEMAS')) {
+    const [catalog] = parseScope(cursor, 'a catalog', 1);
+    const scope = catalog === undefined ? {} : { catalog };
+    return { kind: 'show-schemas', statementType: 'show_schemas', ...scope, ...parseLike(cursor) };
+  }
+  if (cursor.accept('TABLES')) {
+    const parts = parseScope(cursor, 'a schema', 2);
+    const schema = parts.at(-1);
+    const catalog = parts.length === 2 ? parts[0] : undefined;
+    const scope = {
+      ...(catalog === undefined ? {} : { catalog }),
+      ...(schema === undefined ? {} : { schema }),
+    };
+    return { kind: 'show-tables', statementType: 'show_tables', ...scope, ...parseLike(cursor) };
+  }
+  if (cursor.sees('CREATE')) return unsupported('utility', `SHOW ${cursor.words(2)}`);
+  if (cursor.atEnd) throw cursor.error('expected CATALOGS, SCHEMAS or TABLES');
+  return unsupported('utility', feature);
+}
+
+function parseScope(cursor: Cursor, what: string, maxParts: number): readonly string[] {
+  return cursor.accept('IN') || cursor.accept('FROM') ? cursor.name(what, maxParts) : [];
+}
+
+function parseLike(cursor: Cursor): { readonly like?: LikePattern } {
+  if (!cursor.accept('LIKE')) {
+    cursor.expectEnd();
+    return {};
+  }
+  const pattern = cursor.string('the pattern');
+  const escapeCharacter = cursor.accept('ESCAPE') ? cursor.string('the escape character') : undefined;
+  if (escapeCharacter !== undefined && [...escapeCharacter].length !== 1)
+    throw cursor.error('the escape must be one character');
+  cursor.expectEnd();
+  return { like: escapeCharacter === undefined ? { pattern } : { pattern, escape: escapeCharacter } };
+}
