@@ -1,4 +1,5 @@
 /** Iceberg's types (table specification, "Schemas and Data Types"), as read-only data. */
+import type { JsonValue } from './lossless-json.js';
 
 export type PrimitiveTypeName =
   | 'boolean'
@@ -20,7 +21,9 @@ export type PrimitiveTypeName =
 export type PrimitiveType =
   | { readonly kind: PrimitiveTypeName }
   | { readonly kind: 'decimal'; readonly precision: number; readonly scale: number }
-  | { readonly kind: 'fixed'; readonly length: number };
+  | { readonly kind: 'fixed'; readonly length: number }
+  /** A type of format 3 or later that this version keeps by its text and refuses to read: variant, geometry(…), geography(…). */
+  | { readonly kind: 'unsupported'; readonly text: string };
 
 export interface NestedField {
   readonly id: number;
@@ -29,8 +32,8 @@ export interface NestedField {
   readonly type: IcebergType;
   readonly doc?: string;
   /** Format version 3: the value of rows written before the field existed, in its single-value JSON form. */
-  readonly initialDefault?: unknown;
-  readonly writeDefault?: unknown;
+  readonly initialDefault?: JsonValue;
+  readonly writeDefault?: JsonValue;
 }
 
 export interface StructType {
