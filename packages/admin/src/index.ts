@@ -1,1 +1,2 @@
-export {};
+export { type AdminOptions, type AdminServer, startAdmin } from './admin-server.js';
+export type { AdminBackend, StatusDocument } from './backend.js';

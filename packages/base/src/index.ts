@@ -1,4 +1,5 @@
 export { abortable, delay, type LinkedAbort, linkAbort, throwIfAborted } from './async/abort.js';
+export { configurationPage } from './config/configuration-page.js';
 export { isLoopbackAddress } from './config/cross-check.js';
 export { type ProcessEnvironment, readEnvironment } from './config/environment.js';
 export { type ConfigSources, loadConfig } from './config/load-config.js';
@@ -12,8 +13,11 @@ export {
   errorCodes,
   type GrpcStatusName,
 } from './errors/codes.js';
+export { errorsPage } from './errors/errors-page.js';
 export { QueryError, type QueryErrorOptions, type SerializedError } from './errors/query-error.js';
 export { currentLogContext, type LogContext, withLogContext } from './log/context.js';
+export { correlationFields } from './log/correlation.js';
+export { errorFields } from './log/error-fields.js';
 export {
   createLogger,
   type LogFields,
@@ -24,6 +28,7 @@ export {
   parseLogFilter,
   silentLogger,
 } from './log/logger.js';
+export { boundedText } from './log/safe-text.js';
 export type { Counter, Gauge, Histogram, LabelledGauge } from './metrics/instruments.js';
 export {
   type EngineHostState,

@@ -1,30 +1,48 @@
+import { setMaxListeners } from 'node:events';
 import { QueryError } from '../errors/query-error.js';
 
-/** Throws the reason of an aborted signal as a QueryError (CANCELLED unless the reason says otherwise). */
+/** The longest delay a timer of Node can hold; a longer one would fire at once. */
+const maxTimerMs = 2 ** 31 - 1;
+
+/** Throws the reason of an aborted signal as a QueryError: its own if it is one, QUERY_TIMEOUT, else CANCELLED. */
 export function throwIfAborted(signal: AbortSignal | undefined): void {
-  if (signal?.aborted) throw QueryError.from(abortReason(signal));
+  if (signal?.aborted) throw abortError(signal);
 }
 
-function abortReason(signal: AbortSignal): unknown {
-  return signal.reason ?? new DOMException('Aborted', 'AbortError');
+/** Whatever a signal was aborted with, somebody wanted the work to end: never an internal error. */
+function abortError(signal: AbortSignal): QueryError {
+  const reason: unknown = signal.reason;
+  const error = QueryError.from(reason);
+  return error.code === 'INTERNAL_ERROR' && !(reason instanceof QueryError)
+    ? new QueryError('CANCELLED', 'The query was cancelled.', { cause: reason })
+    : error;
 }
 
-/** Rejects with the signal's reason once it aborts, otherwise settles as `promise`. Its listener is always removed. */
+/**
+ * Rejects with the signal's reason once it aborts, otherwise settles as `promise`. Its listener is always removed. The
+ * work behind `promise` goes on; if that fails later, the failure is dropped: nobody waits for it any more.
+ */
 export async function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise;
-  throwIfAborted(signal);
+  allowManyListeners(signal);
   let onAbort: (() => void) | undefined;
   try {
     return await Promise.race([
-      promise,
       new Promise<never>((_resolve, reject) => {
-        onAbort = () => reject(QueryError.from(abortReason(signal)));
-        signal.addEventListener('abort', onAbort, { once: true });
+        onAbort = () => reject(abortError(signal));
+        if (signal.aborted) onAbort();
+        else signal.addEventListener('abort', onAbort, { once: true });
       }),
+      promise,
     ]);
   } finally {
     if (onAbort) signal.removeEventListener('abort', onAbort);
   }
+}
+
+/** Node warns of a leak at the eleventh listener of a signal; the parallel reads of one query are more than that. */
+function allowManyListeners(signal: AbortSignal): void {
+  setMaxListeners(0, signal);
 }
 
 /** Waits `ms`, or rejects with the signal's reason. The timer never outlives the call. */
@@ -33,7 +51,7 @@ export async function delay(ms: number, signal?: AbortSignal): Promise<void> {
   try {
     await abortable(
       new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, ms);
+        timer = setTimeout(resolve, Math.min(ms, maxTimerMs));
       }),
       signal,
     );
@@ -48,33 +66,39 @@ export interface LinkedAbort extends Disposable {
   abort(reason: QueryError): void;
 }
 
-/** `deadlineMs` is a duration. Durations above 24.8 days are clamped: setTimeout would fire at once. */
+/**
+ * `deadlineMs` is a duration; one above 24.8 days, a timer's limit, is cut to that. The timer does not keep the process
+ * alive. `deadlineError` is the reason once the deadline passes, by default QUERY_TIMEOUT.
+ */
 export function linkAbort(
   parent?: AbortSignal,
   deadlineMs?: number,
   deadlineError?: () => QueryError,
 ): LinkedAbort {
   const controller = new AbortController();
-  const onParent = () => controller.abort(parent?.reason);
-  if (parent?.aborted) onParent();
-  else parent?.addEventListener('abort', onParent, { once: true });
-  const timer =
-    deadlineMs === undefined
-      ? undefined
-      : setTimeout(
-          () =>
-            controller.abort(
-              deadlineError?.() ?? new QueryError('QUERY_TIMEOUT', 'The deadline of the call has passed.'),
-            ),
-          Math.min(Math.max(deadlineMs, 0), 2 ** 31 - 1),
-        );
-  timer?.unref();
-  return {
-    signal: controller.signal,
-    abort: (reason) => controller.abort(reason),
-    [Symbol.dispose]() {
-      clearTimeout(timer);
-      parent?.removeEventListener('abort', onParent);
-    },
+  allowManyListeners(controller.signal);
+  if (parent !== undefined) allowManyListeners(parent);
+  let timer: NodeJS.Timeout | undefined;
+  const unlink = () => {
+    clearTimeout(timer);
+    parent?.removeEventListener('abort', onParent);
   };
+  const abort = (reason: unknown) => {
+    unlink();
+    controller.abort(reason);
+  };
+  const onParent = () => abort(parent?.reason);
+  const onDeadline = () =>
+    abort(deadlineError?.() ?? new QueryError('QUERY_TIMEOUT', 'The deadline of the call has passed.'));
+
+  if (parent?.aborted) {
+    onParent();
+  } else {
+    parent?.addEventListener('abort', onParent, { once: true });
+    if (deadlineMs !== undefined) {
+      timer = setTimeout(onDeadline, Math.min(Math.max(deadlineMs, 0), maxTimerMs));
+      timer.unref();
+    }
+  }
+  return { signal: controller.signal, abort, [Symbol.dispose]: unlink };
 }

@@ -1,5 +1,4 @@
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
 
 /** What the process was given from outside. Read once by an entry point and passed on; nothing else reads it. */
 export interface ProcessEnvironment {
@@ -12,8 +11,6 @@ export interface ProcessEnvironment {
   /** SVC_USER and SVC_PASSWORD: who the command-line client signs in as. */
   readonly user: string | undefined;
   readonly password: string | undefined;
-  /** SVC_CACHE, else the platform's cache folder: what may be deleted at any time and is shared between working folders. */
-  readonly cacheDirectory: string;
 }
 
 /** An empty variable counts as one that is not set. */
@@ -22,15 +19,12 @@ export function readEnvironment(
   workingDirectory: string = process.cwd(),
 ): ProcessEnvironment {
   const read = (name: string): string | undefined => variables[name] || undefined;
-  const homeDirectory = read('HOME') ?? homedir();
-  const platformCache = join(read('XDG_CACHE_HOME') ?? join(homeDirectory, '.cache'), 'svc');
   return {
     variables,
     workingDirectory,
-    homeDirectory,
+    homeDirectory: read('HOME') ?? homedir(),
     logFilter: read('RUST_LOG'),
     user: read('SVC_USER'),
     password: read('SVC_PASSWORD'),
-    cacheDirectory: resolve(workingDirectory, read('SVC_CACHE') ?? platformCache),
   };
 }

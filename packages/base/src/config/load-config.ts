@@ -5,7 +5,7 @@ import { type Machine, readMachine } from './machine.js';
 import { describeRaw, nearestName } from './problems.js';
 import { type AnySetting, type Config, environmentName, settingsByKey } from './registry.js';
 import type { DefaultInputs, SettingValue } from './setting.js';
-import { parseTomlFile, type TomlFile } from './toml-file.js';
+import { isTable, parseTomlFile, type TomlFile } from './toml-file.js';
 import { type ParsedValue, path as pathType } from './value-types.js';
 
 export interface ConfigSources {
@@ -22,10 +22,17 @@ export interface ConfigSources {
 
 /** Where a raw value came from, and how its type reads it. */
 interface GivenValue {
+  readonly key: string;
+  readonly setting: AnySetting;
   readonly origin: string;
   readonly raw: unknown;
   readonly source: 'file' | 'environment';
 }
+
+const sections: ReadonlySet<string> = new Set(
+  [...settingsByKey.keys()].map((key) => key.split('.')[0] ?? key),
+);
+const keysByEnvironmentName = new Map([...settingsByKey.keys()].map((key) => [environmentName(key), key]));
 
 /**
  * The configuration: defaults, then the file, then the environment. Complete, checked, frozen; paths are absolute.
@@ -33,21 +40,23 @@ interface GivenValue {
  */
 export function loadConfig(sources: ConfigSources): Config {
   const problems: string[] = [];
-  const given = new Map<string, GivenValue>();
-  if (sources.toml !== undefined) collectFile(sources.toml, given, problems);
-  collectEnvironment(sources.environment, given, problems);
-
   const values = new Map<string, SettingValue>();
-  const machine = sources.machine ?? readMachine();
-  const inputs: DefaultInputs = { machine, given: (key) => values.get(key) };
   const refused = new Set<string>();
-  for (const [key, value] of given) {
-    const setting = settingsByKey.get(key);
-    if (setting === undefined) continue;
-    const read = readValue(key, setting, value, inputs);
-    if (read.kind === 'value') values.set(key, read.value);
+  const inputs: DefaultInputs = {
+    machine: sources.machine ?? readMachine(),
+    given: (key) => values.get(key),
+  };
+  const given = [
+    ...(sources.toml === undefined ? [] : collectFile(sources.toml, problems)),
+    ...collectEnvironment(sources.environment, problems),
+  ];
+  // The environment comes last and wins; a value of the file that it replaces is checked nevertheless.
+  for (const value of given) {
+    const read = readValue(value, inputs);
+    if (read.kind === 'value') values.set(value.key, read.value);
+    if (read.kind === 'unset') values.delete(value.key);
     if (read.kind !== 'problem') continue;
-    refused.add(key);
+    refused.add(value.key);
     problems.push(`${value.origin}: ${read.message}`);
   }
   const config = complete(values, inputs, sources);
@@ -64,43 +73,51 @@ function configurationError(problems: readonly string[]): QueryError {
   return new QueryError('CONFIGURATION_ERROR', `The configuration is not valid:${list}`);
 }
 
-function collectFile(toml: TomlFile, given: Map<string, GivenValue>, problems: string[]): void {
+function collectFile(toml: TomlFile, problems: string[]): readonly GivenValue[] {
   const file = parseTomlFile(toml);
   if (file.kind === 'syntax-error') {
     problems.push(file.message);
-    return;
+    return [];
   }
+  const given: GivenValue[] = [];
   for (const { key, value } of file.entries) {
-    if (settingsByKey.has(key)) given.set(key, { origin: toml.path, raw: value, source: 'file' });
-    else problems.push(`${toml.path}: unknown key \`${key}\`${nearestName(key, settingsByKey.keys())}`);
+    const setting = settingsByKey.get(key);
+    if (setting !== undefined) given.push({ key, setting, origin: toml.path, raw: value, source: 'file' });
+    else if (!sections.has(key))
+      problems.push(`${toml.path}: unknown key \`${key}\`${nearestName(key, settingsByKey.keys())}`);
+    else if (!isTable(value)) problems.push(`${toml.path}: \`${key}\` must be a table, \`[${key}]\``);
   }
+  return given;
 }
-
-const keysByEnvironmentName = new Map([...settingsByKey.keys()].map((key) => [environmentName(key), key]));
 
 function collectEnvironment(
   environment: ConfigSources['environment'],
-  given: Map<string, GivenValue>,
   problems: string[],
-): void {
+): readonly GivenValue[] {
+  const given: GivenValue[] = [];
   for (const [name, raw] of Object.entries(environment)) {
     if (raw === undefined || !/^SVC_.*__/.test(name)) continue;
     const key = keysByEnvironmentName.get(name);
-    if (key === undefined) {
+    const setting = key === undefined ? undefined : settingsByKey.get(key);
+    if (key === undefined || setting === undefined) {
       problems.push(
         `environment: unknown variable ${name}${nearestName(name, keysByEnvironmentName.keys())}`,
       );
-    } else if (settingsByKey.get(key)?.environment === false) {
-      problems.push(`environment: ${name} is not read: \`${key}\` can only be set in the configuration file`);
+    } else if (!setting.environment) {
+      problems.push(
+        `environment: ${name} is not allowed: \`${key}\` can only be set in the configuration file`,
+      );
     } else {
-      given.set(key, { origin: `environment variable ${name}`, raw, source: 'environment' });
+      given.push({ key, setting, origin: `environment variable ${name}`, raw, source: 'environment' });
     }
   }
+  return given;
 }
 
 type ReadValue = ParsedValue<SettingValue> | { readonly kind: 'problem'; readonly message: string };
 
-function readValue(key: string, setting: AnySetting, given: GivenValue, inputs: DefaultInputs): ReadValue {
+function readValue(given: GivenValue, inputs: DefaultInputs): ReadValue {
+  const { key, setting } = given;
   const { type } = setting;
   const parsed = given.source === 'environment' ? type.fromText(String(given.raw)) : type.fromToml(given.raw);
   if (parsed.kind === 'unset') return parsed;

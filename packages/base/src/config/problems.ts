@@ -1,6 +1,6 @@
 import { distance } from 'fastest-levenshtein';
 
-/** `; did you mean `x`?` when a known name is close, otherwise nothing. */
+/** Completes "unknown key `x`" with the nearest known name. */
 export function nearestName(unknown: string, known: Iterable<string>): string {
   let best: string | undefined;
   let bestDistance = Number.POSITIVE_INFINITY;
@@ -32,6 +32,8 @@ export function describeRaw(raw: unknown, isPrintable: boolean): string {
     if (raw === '') return 'an empty text';
     return isPrintable ? JSON.stringify(raw.length > 60 ? `${raw.slice(0, 60)}…` : raw) : 'the given text';
   }
+  // A TOML float that happens to be whole is shown as one: "8080.0 is not an integer" is the point of the message.
+  if (typeof raw === 'number' && isPrintable) return Number.isInteger(raw) ? raw.toFixed(1) : String(raw);
   if (typeof raw === 'bigint' || typeof raw === 'number' || typeof raw === 'boolean') {
     return isPrintable ? String(raw) : `the given ${typeof raw === 'boolean' ? 'boolean' : 'number'}`;
   }

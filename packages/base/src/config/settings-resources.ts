@@ -11,8 +11,10 @@ const queryMemoryShare = 0.6;
 /** Below this a query spills more than it computes, so fewer of them run at once. */
 const usefulQueryMemoryBytes = 512 * MiB;
 
-function defaultConcurrency({ machine }: DefaultInputs): number {
-  const byMemory = Math.floor((queryMemoryShare * machine.memoryBytes) / usefulQueryMemoryBytes);
+function defaultConcurrency({ machine, given }: DefaultInputs): number {
+  const limit = given('query.memory_limit');
+  const each = typeof limit === 'number' ? limit : usefulQueryMemoryBytes;
+  const byMemory = Math.floor((queryMemoryShare * machine.memoryBytes) / each);
   return clamp(Math.min(Math.max(4, machine.cores), byMemory), 1, 64);
 }
 
@@ -43,7 +45,7 @@ export const resourceSettings = {
   'query.max_concurrent': setting(
     integer(1, 1024),
     {
-      text: 'one per core, at least 4, and at most one per 512 MiB of 60 % of the memory',
+      text: 'one per core, at least 4, at most 64, and as many as 60 % of the memory holds of `query.memory_limit` (512 MiB when that is not set)',
       compute: defaultConcurrency,
     },
     'Queries that run at the same time; more wait in the queue.',

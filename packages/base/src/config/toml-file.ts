@@ -17,16 +17,13 @@ export type ParsedTomlFile =
   | { readonly kind: 'syntax-error'; readonly message: string };
 
 /**
- * The document as `section.key` entries. What is deeper or shallower than that is an entry too, under its own path,
- * so that an unknown key is reported where it stands; integers are bigint.
+ * The document as `section.key` entries. What does not have that shape is an entry too, under its own path, so that it
+ * is reported where it stands: a value outside a section, a section without keys. Integers are bigint.
  */
 export function parseTomlFile({ path, text }: TomlFile): ParsedTomlFile {
   try {
     const document = parse(text, { integersAsBigInt: true, maxDepth: 32 });
-    const entries = Object.entries(document).flatMap(([section, value]) =>
-      isTable(value) ? sectionEntries(section, value) : [{ key: section, value }],
-    );
-    return { kind: 'entries', entries };
+    return { kind: 'entries', entries: Object.entries(document).flatMap(sectionEntries) };
   } catch (caught) {
     if (!(caught instanceof TomlError)) throw caught;
     // The rest of the parser's message quotes lines of the file, which may hold secrets.
@@ -35,10 +32,19 @@ export function parseTomlFile({ path, text }: TomlFile): ParsedTomlFile {
   }
 }
 
-function sectionEntries(section: string, table: Readonly<Record<string, unknown>>): readonly TomlEntry[] {
-  return Object.entries(table).map(([key, value]) => ({ key: `${section}.${key}`, value }));
+function sectionEntries([name, value]: [string, unknown]): readonly TomlEntry[] {
+  const section = bareOrQuoted(name);
+  const keys = isTable(value) ? Object.entries(value) : [];
+  return keys.length === 0
+    ? [{ key: section, value }]
+    : keys.map(([key, entry]) => ({ key: `${section}.${bareOrQuoted(key)}`, value: entry }));
 }
 
-function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
+/** Quoted where TOML needs quotes: `"server.flight_port"` is one key, not a section and a key. */
+function bareOrQuoted(key: string): string {
+  return /^[\w-]+$/.test(key) ? key : JSON.stringify(key);
+}
+
+export function isTable(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }

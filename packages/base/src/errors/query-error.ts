@@ -1,3 +1,4 @@
+import { boundedText } from '../log/safe-text.js';
 import { type ErrorCategory, type ErrorCode, errorCodes, type GrpcStatusName } from './codes.js';
 
 export interface QueryErrorOptions {
@@ -13,6 +14,9 @@ export interface SerializedError {
   readonly retryable: boolean;
 }
 
+/** Longer messages are cut: a statement of megabytes may be quoted in one, and it goes into headers and logs. */
+const maxMessageLength = 16_000;
+
 /**
  * The one error class. The message is written for the user: it names the object and what would be right, and
  * carries no stack, secret or signed URL. Match on `code`, never on the text.
@@ -23,7 +27,10 @@ export class QueryError extends Error {
   readonly retryable: boolean;
 
   constructor(code: ErrorCode, message: string, options: QueryErrorOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(
+      boundedText(message, maxMessageLength),
+      options.cause === undefined ? undefined : { cause: options.cause },
+    );
     this.code = code;
     this.retryable = options.retryable ?? errorCodes[code].retryable;
   }
@@ -48,10 +55,9 @@ export class QueryError extends Error {
         return new QueryError('CANCELLED', 'The query was cancelled.', { cause: caught });
       if (caught.name === 'TimeoutError')
         return new QueryError('QUERY_TIMEOUT', 'The deadline of the call has passed.', { cause: caught });
-      const errno = (caught as NodeJS.ErrnoException).code;
-      if (errno === 'ENOSPC' || errno === 'EDQUOT')
-        return new QueryError('DISK_FULL', 'No space is left on the staging disk.', { cause: caught });
     }
+    if (isDiskFull(caught))
+      return new QueryError('DISK_FULL', 'No space is left on the staging disk.', { cause: caught });
     return new QueryError('INTERNAL_ERROR', 'An internal error occurred; the service log has the details.', {
       cause: caught,
     });
@@ -66,4 +72,15 @@ export class QueryError extends Error {
       ? new QueryError(error.code, error.message, { retryable: error.retryable })
       : new QueryError('INTERNAL_ERROR', error.message);
   }
+}
+
+/** ENOSPC and EDQUOT, also where a library wrapped them. */
+function isDiskFull(caught: unknown): boolean {
+  let error = caught;
+  for (let depth = 0; depth < 8 && error instanceof Error; depth += 1) {
+    const code = 'code' in error ? error.code : undefined;
+    if (code === 'ENOSPC' || code === 'EDQUOT') return true;
+    error = error.cause;
+  }
+  return false;
 }

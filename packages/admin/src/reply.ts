@@ -1,0 +1,47 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+
+/** One complete answer; all of them are small. */
+export interface Reply {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string;
+  readonly headers?: OutgoingHttpHeaders;
+}
+
+export function textReply(status: number, body: string): Reply {
+  return { status, contentType: 'text/plain; charset=utf-8', body };
+}
+
+export function jsonReply(status: number, document: unknown): Reply {
+  return { status, contentType: 'application/json', body: JSON.stringify(document) };
+}
+
+/** Errors have one shape on every path: a stable code and a sentence. */
+export function errorReply(
+  status: number,
+  code: string,
+  message: string,
+  headers: OutgoingHttpHeaders = {},
+): Reply {
+  return { ...jsonReply(status, { error: { code, message } }), headers };
+}
+
+/** Sends the answer. The body of the request is never read, so a request that has one ends its connection. */
+export function sendReply(
+  request: IncomingMessage,
+  response: ServerResponse,
+  reply: Reply,
+  isClosing: boolean,
+): void {
+  const hasBody =
+    request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
+  response.writeHead(reply.status, {
+    'content-type': reply.contentType,
+    'content-length': Buffer.byteLength(reply.body),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    ...(hasBody || isClosing ? { connection: 'close' } : {}),
+    ...reply.headers,
+  });
+  response.end(reply.body);
+}
