@@ -1,4 +1,8 @@
+export { type ParsedQuery, readSerializedSql, writeSerializedSql } from './ast/parsed-statement.js';
 export type { SqlParser } from './engine-interface.js';
+export type { GateProfile } from './gate/function-gate.js';
+export { type GatedQuery, gate, tableKey } from './gate/gate.js';
+export type { TableReference, TimeTravel } from './gate/table-gate.js';
 export {
   isJsonArray,
   isJsonObject,
