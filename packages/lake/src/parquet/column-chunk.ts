@@ -21,6 +21,10 @@ export interface ColumnChunk {
   /** Bytes of the chunk with its dictionary: `[start, end)`. */
   readonly start: number;
   readonly end: number;
+  readonly dataPageStart: number;
+  /** `undefined` when there is none, or when it lies inside what `dataPageStart` begins. */
+  readonly dictionaryPageStart: number | undefined;
+  readonly uncompressedBytes: number;
   /** Nulls included; for repeated columns more than the rows. */
   readonly valueCount: number;
   readonly statistics: ChunkStatistics;
@@ -61,6 +65,7 @@ const physicalTypeIds: readonly PhysicalType[] = [
 interface Metadata {
   physical: number;
   valueCount: number;
+  uncompressedSize: number;
   compressedSize: number;
   dataPage: number;
   dictionaryPage: number;
@@ -82,7 +87,8 @@ export function readColumnChunk(footer: ParquetFooter, rowGroup: number, column:
     metadata = readMetadata(reader);
     return true;
   });
-  if (metadata === undefined) return reader.fail(`column ${leaf.name} of row group ${rowGroup} has no metadata`);
+  if (metadata === undefined)
+    return reader.fail(`column ${leaf.name} of row group ${rowGroup} has no metadata`);
   if (physicalTypeIds[metadata.physical] !== leaf.physical)
     reader.fail(`column ${leaf.name} of row group ${rowGroup} has another type than the schema says`);
   return toChunk(reader, footer, leaf, rowGroup, metadata);
@@ -140,7 +146,8 @@ function toChunk(
 ): ColumnChunk {
   // Some writers leave 0 where there is no dictionary, and some name only the dictionary's page as the data's.
   const { dictionaryPage, dataPage } = metadata;
-  const start = dictionaryPage > 0 && dictionaryPage < dataPage ? dictionaryPage : dataPage;
+  const hasDictionary = dictionaryPage > 0 && dictionaryPage < dataPage;
+  const start = hasDictionary ? dictionaryPage : dataPage;
   const end = start + metadata.compressedSize + missingHeaderBytes(footer, start + metadata.compressedSize);
   if (start < 4 || end > footer.footerStart)
     reader.fail(
@@ -149,6 +156,9 @@ function toChunk(
   return {
     start,
     end,
+    dataPageStart: dataPage,
+    dictionaryPageStart: hasDictionary ? dictionaryPage : undefined,
+    uncompressedBytes: metadata.uncompressedSize,
     valueCount: metadata.valueCount,
     statistics: metadata.statistics,
     bloomFilterStart: metadata.bloomFilterStart,
@@ -166,6 +176,7 @@ function readMetadata(reader: CompactReader): Metadata {
   const result: Metadata = {
     physical: -1,
     valueCount: -1,
+    uncompressedSize: 0,
     compressedSize: -1,
     dataPage: -1,
     dictionaryPage: 0,
@@ -181,6 +192,7 @@ function readMetadata(reader: CompactReader): Metadata {
     if (type !== wireType.i32 && type !== wireType.i64) return false;
     if (id === 1) result.physical = reader.integer();
     else if (id === 5) result.valueCount = reader.size('a value count');
+    else if (id === 6) result.uncompressedSize = reader.size('a chunk size');
     else if (id === 7) result.compressedSize = reader.size('a chunk size');
     else if (id === 9) result.dataPage = reader.size('a page offset');
     else if (id === 11) result.dictionaryPage = reader.integer();

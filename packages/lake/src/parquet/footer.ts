@@ -112,13 +112,7 @@ export function indexFooter(
   };
 }
 
-function readPart(
-  reader: CompactReader,
-  id: number,
-  type: number,
-  parts: Parts,
-  location: string,
-): boolean {
+function readPart(reader: CompactReader, id: number, type: number, parts: Parts, location: string): boolean {
   switch (id) {
     case 3:
       reader.expect(type, wireType.i64, 'the row count');

@@ -132,28 +132,36 @@ export class CompactReader {
     switch (type) {
       case wireType.true:
       case wireType.false:
-        return;
+        break;
       case wireType.byte:
-        return this.#advance(1);
+        this.#advance(1);
+        break;
       case wireType.i16:
       case wireType.i32:
       case wireType.i64:
-        return this.#skipVarint();
+        this.#skipVarint();
+        break;
       case wireType.double:
-        return this.#advance(8);
+        this.#advance(8);
+        break;
       case wireType.uuid:
-        return this.#advance(16);
+        this.#advance(16);
+        break;
       case wireType.binary:
-        return this.#advance(this.varint());
+        this.#advance(this.varint());
+        break;
       case wireType.list:
       case wireType.set:
-        return this.#skipList();
+        this.#skipList();
+        break;
       case wireType.map:
-        return this.#skipMap();
+        this.#skipMap();
+        break;
       case wireType.struct:
-        return this.#skipStruct();
+        this.#skipStruct();
+        break;
       default:
-        return this.fail(`it has a value of the unknown type ${type}`);
+        this.fail(`it has a value of the unknown type ${type}`);
     }
   }
 

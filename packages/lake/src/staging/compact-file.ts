@@ -1,0 +1,204 @@
+/** Brings a selection of one data file into the cache as a compact file, fetching only what no entry has. */
+import { open, rm } from 'node:fs/promises';
+import { QueryError } from '@svc/base';
+import type { ParquetFooter } from '../parquet/footer.js';
+import type { FooterCache } from '../parquet/footer-cache.js';
+import type { ObjectInfo, ObjectStore } from '../storage/object-store.js';
+import { encodeCompactFooter } from './compact-footer.js';
+import { layOut, type PlacedChunk, selectionBytes } from './compact-layout.js';
+import type { CopyStep } from './copy-plan.js';
+import { type EntryHeader, headerLength } from './entry-header.js';
+import type { RangeReader } from './ordered-fetch.js';
+import { isCovered, type Selection, unionOf } from './selection.js';
+import type { CacheEntry, StagingCache } from './staging-cache.js';
+import { writeEntry } from './write-entry.js';
+
+export interface CompactFileContext {
+  readonly store: ObjectStore;
+  readonly cache: StagingCache;
+  readonly footers: FooterCache;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface CompactFile<T> {
+  readonly result: T;
+  readonly entry: CacheEntry;
+  /** Bytes read from storage for it, gaps included; 0 when the cache had it. */
+  readonly bytesFetched: number;
+}
+
+/**
+ * Calls `use` with the path of a cache entry that has at least the selection: `use` makes its own link, the path may
+ * be gone afterwards. The entry may have further row groups and columns of the same file, from other queries.
+ */
+export async function useCompactFile<T>(
+  info: ObjectInfo,
+  selection: Selection,
+  context: CompactFileContext,
+  use: (path: string, entry: CacheEntry) => Promise<T>,
+): Promise<CompactFile<T>> {
+  const { cache, signal } = context;
+  const { location, version } = info;
+  const tryCached = async (): Promise<CompactFile<T> | undefined> => {
+    for (let entry = cache.find(location, version, selection); entry !== undefined; ) {
+      const found = entry;
+      const result = await cache.withEntry(found, signal, async (path) => ({
+        value: await use(path, found),
+      }));
+      if (result !== undefined) return { result: result.value, entry: found, bytesFetched: 0 };
+      entry = cache.find(location, version, selection);
+    }
+    return undefined;
+  };
+  const cached = await tryCached();
+  if (cached !== undefined) return cached;
+  return cache.fileLock.run(`${version} ${location}`, signal, async () => {
+    const other = await tryCached();
+    if (other !== undefined) return other;
+    const { entry, bytesFetched } = await fill(info, selection, context);
+    const result = await cache.withEntry(entry, signal, async (path) => ({ value: await use(path, entry) }));
+    if (result === undefined)
+      throw new QueryError(
+        'STORAGE_ERROR',
+        `The staged copy of ${location} disappeared while it was being used.`,
+      );
+    return { result: result.value, entry, bytesFetched };
+  });
+}
+
+async function fill(
+  info: ObjectInfo,
+  selection: Selection,
+  context: CompactFileContext,
+): Promise<{ readonly entry: CacheEntry; readonly bytesFetched: number }> {
+  const { cache, store, footers, signal } = context;
+  const footer = await footers.get(store, info, signal);
+  const existing = cache.entriesOf(info.location, info.version);
+  const wider = widen(footer, selection, existing);
+  try {
+    return await write(info, footer, wider, existing, context);
+  } catch (error) {
+    // The union may be too much for the disk where the selection alone is not.
+    if (wider === selection || !(error instanceof QueryError) || error.code !== 'DISK_FULL') throw error;
+    return write(info, footer, selection, existing, context);
+  }
+}
+
+/**
+ * The selection joined with entries that it grows by no more than it would take on its own: a few columns of one row
+ * group are not made into a few columns of all row groups.
+ */
+function widen(footer: ParquetFooter, selection: Selection, entries: readonly CacheEntry[]): Selection {
+  let result = selection;
+  let bytes = selectionBytes(footer, selection);
+  const largestFirst = entries.toSorted((a, b) => b.header.sizeBytes - a.header.sizeBytes);
+  for (const entry of largestFirst) {
+    const union = unionOf(result, entry.header.selection);
+    const unionBytes = selectionBytes(footer, union);
+    if (unionBytes - selectionBytes(footer, entry.header.selection) > bytes) continue;
+    result = union;
+    bytes = unionBytes;
+  }
+  return result;
+}
+
+async function write(
+  info: ObjectInfo,
+  footer: ParquetFooter,
+  selection: Selection,
+  existing: readonly CacheEntry[],
+  context: CompactFileContext,
+): Promise<{ readonly entry: CacheEntry; readonly bytesFetched: number }> {
+  const { cache, signal } = context;
+  const draft: EntryHeader = { location: info.location, version: info.version, selection, rowCount: 0 };
+  const rowCount = selection.rowGroups.reduce((sum, rowGroup) => sum + (footer.rowCounts[rowGroup] ?? 0), 0);
+  const header = { ...draft, rowCount };
+  const layout = layOut(footer, selection, headerLength(header));
+  const sizeBytes = layout.footerStart + encodeCompactFooter(footer, selection, layout).length;
+  const sources = new ChunkSources(info, footer, context);
+  const path = cache.unfinishedPath();
+  let giveBack = (): void => undefined;
+  try {
+    // Opened before room is made: making room may remove the very entries that the union is made from.
+    for (const entry of existing) await sources.addEntry(entry);
+    giveBack = await cache.reserve(sizeBytes, `Staging ${info.location}`);
+    const sealed = await writeEntry({
+      path,
+      footer,
+      header,
+      layout,
+      sourceOf: (chunk) => sources.stepFor(chunk),
+      budget: cache.budget,
+      nowSeconds: Math.floor(cache.now() / 1000),
+      openFile: cache.openFile,
+      signal,
+    });
+    giveBack();
+    const entry = await cache.commit(path, sealed);
+    for (const old of existing)
+      if (old !== entry && isCovered(old.header.selection, selection)) await cache.remove(old);
+    return { entry, bytesFetched: sources.bytesFetched };
+  } finally {
+    giveBack();
+    await sources.close();
+    await rm(path, { force: true });
+  }
+}
+
+/** Where chunks are to be had: entries that have them already, else storage. */
+class ChunkSources {
+  bytesFetched = 0;
+  readonly #readers = new Map<number, { readonly read: RangeReader; readonly start: number }>();
+  readonly #closers: (() => Promise<void>)[] = [];
+  readonly #info: ObjectInfo;
+  readonly #footer: ParquetFooter;
+  readonly #context: CompactFileContext;
+
+  constructor(info: ObjectInfo, footer: ParquetFooter, context: CompactFileContext) {
+    this.#info = info;
+    this.#footer = footer;
+    this.#context = context;
+  }
+
+  /** The opened file stays readable whatever happens to the entry's name meanwhile. */
+  async addEntry(entry: CacheEntry): Promise<void> {
+    const { cache, signal } = this.#context;
+    const file = await cache.withEntry(entry, signal, (path) => open(path, 'r'));
+    if (file === undefined) return;
+    this.#closers.push(() => file.close());
+    const read: RangeReader = async (start, end) => {
+      const buffer = Buffer.allocUnsafeSlow(end - start);
+      const { bytesRead } = await file.read(buffer, 0, buffer.length, start);
+      if (bytesRead !== buffer.length)
+        throw new QueryError('STORAGE_ERROR', `The staged copy of ${this.#info.location} is cut short.`);
+      return buffer;
+    };
+    const { chunks } = layOut(this.#footer, entry.header.selection, headerLength(entry.header));
+    for (const chunk of chunks) this.#readers.set(this.#indexOf(chunk), { read, start: chunk.targetStart });
+  }
+
+  stepFor(chunk: PlacedChunk): CopyStep<RangeReader> {
+    const length = chunk.sourceEnd - chunk.sourceStart;
+    const cached = this.#readers.get(this.#indexOf(chunk));
+    if (cached === undefined)
+      return { source: this.#readStorage, start: chunk.sourceStart, end: chunk.sourceEnd };
+    return { source: cached.read, start: cached.start, end: cached.start + length };
+  }
+
+  async close(): Promise<void> {
+    for (const close of this.#closers) await close();
+  }
+
+  readonly #readStorage: RangeReader = async (start, end, signal) => {
+    const { location, version } = this.#info;
+    const [bytes] = await this.#context.store.readRanges(location, [{ start, end }], { version, signal });
+    if (bytes?.length !== end - start)
+      throw new QueryError('DATA_CORRUPT', `${location} answered fewer bytes than it has.`);
+    this.bytesFetched += bytes.length;
+    return bytes;
+  };
+
+  #indexOf(chunk: PlacedChunk): number {
+    return chunk.rowGroup * this.#footer.schema.leaves.length + chunk.column;
+  }
+}

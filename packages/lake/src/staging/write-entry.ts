@@ -1,0 +1,90 @@
+import { type FileHandle, open, rm } from 'node:fs/promises';
+import { crc32 } from 'node:zlib';
+import { QueryError, throwIfAborted } from '@svc/base';
+import type { ParquetFooter } from '../parquet/footer.js';
+import type { ByteBudget } from './byte-budget.js';
+import { encodeCompactFooter } from './compact-footer.js';
+import type { CompactLayout, PlacedChunk } from './compact-layout.js';
+import { type CopyStep, planFetches } from './copy-plan.js';
+import { type EntryHeader, encodeHeader, headerLength, type SealedHeader } from './entry-header.js';
+import { fetchInOrder, type RangeReader } from './ordered-fetch.js';
+
+/** Ranges asked of storage: large enough to be worth a request, small enough to be held a few at a time. */
+const copyOptions = { maxFetchBytes: 8 * 1024 * 1024, maxGapBytes: 256 * 1024 };
+const maxConcurrentFetches = 8;
+
+export interface WriteEntryOptions {
+  readonly path: string;
+  readonly footer: ParquetFooter;
+  readonly header: EntryHeader;
+  readonly layout: CompactLayout;
+  /** Where a chunk's bytes are to be had: storage, or an older entry. */
+  readonly sourceOf: (chunk: PlacedChunk) => CopyStep<RangeReader>;
+  readonly budget: ByteBudget;
+  readonly nowSeconds: number;
+  readonly openFile?: typeof open | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Writes a compact file with its header at `path`, which must not exist, and makes it durable. Whatever fails, nothing
+ * is left there; a full disk is DISK_FULL.
+ */
+export async function writeEntry(options: WriteEntryOptions): Promise<SealedHeader> {
+  const { path, footer, header } = options;
+  let isComplete = false;
+  let file: FileHandle | undefined;
+  try {
+    file = await (options.openFile ?? open)(path, 'wx', 0o444);
+    const sealed = await writeContent(file, options);
+    await file.utimes(sealed.sealSeconds, sealed.sealSeconds);
+    await file.sync();
+    isComplete = true;
+    return sealed;
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException | undefined)?.code;
+    if (code !== 'ENOSPC' && code !== 'EDQUOT') throw error;
+    throw new QueryError(
+      'DISK_FULL',
+      `The staging disk has no room for ${options.layout.footerStart} bytes of ${header.location}.`,
+      { cause: error },
+    );
+  } finally {
+    await file?.close();
+    if (file !== undefined && !isComplete) await rm(path, { force: true });
+  }
+
+  async function writeContent(
+    handle: FileHandle,
+    { layout, budget, signal }: WriteEntryOptions,
+  ): Promise<SealedHeader> {
+    const headerBytes = headerLength(header);
+    let position = headerBytes;
+    let checksum = 0;
+    const append = async (bytes: Uint8Array): Promise<void> => {
+      checksum = crc32(bytes, checksum);
+      await writeFully(handle, bytes, position);
+      position += bytes.length;
+    };
+    const fetches = planFetches(layout.chunks.map(options.sourceOf), copyOptions);
+    for await (const { fetch, bytes } of fetchInOrder(fetches, {
+      budget,
+      signal,
+      maxConcurrent: maxConcurrentFetches,
+    }))
+      for (const slice of fetch.slices) await append(bytes.subarray(slice.start, slice.end));
+    throwIfAborted(signal);
+    for (const rowGroup of layout.rowGroups) await append(rowGroup.rowDelta.bytes);
+    await append(encodeCompactFooter(footer, header.selection, layout));
+    const seal = { sizeBytes: position, sealSeconds: options.nowSeconds, dataChecksum: checksum };
+    await writeFully(handle, encodeHeader(header, seal), 0);
+    return { ...header, ...seal, headerBytes };
+  }
+}
+
+async function writeFully(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    const { bytesWritten } = await file.write(bytes, done, bytes.length - done, position + done);
+    done += bytesWritten;
+  }
+}
