@@ -40,7 +40,8 @@ export class FrameReader<T> {
   space(): Buffer {
     if (this.#start === this.#end) this.#start = this.#end = 0;
     const missing = this.#missingBytes();
-    if (this.#end + missing > this.#buffer.length || this.#end === this.#buffer.length) this.#makeRoom(missing);
+    if (this.#end + missing > this.#buffer.length || this.#end === this.#buffer.length)
+      this.#makeRoom(missing);
     return this.#buffer.subarray(this.#end);
   }
 
@@ -77,7 +78,8 @@ export class FrameReader<T> {
     if (available < PREFIX_BYTES) return PREFIX_BYTES - available;
     const total =
       PREFIX_BYTES + this.#buffer.readUInt32LE(this.#start) + this.#buffer.readUInt32LE(this.#start + 4);
-    if (total > maxFrameBytes) throw new QueryError('INTERNAL_ERROR', 'The pipe to the engine is out of step.');
+    if (total > maxFrameBytes)
+      throw new QueryError('INTERNAL_ERROR', 'The pipe to the engine is out of step.');
     return Math.max(0, total - available);
   }
 

@@ -1,4 +1,10 @@
-import type { EngineLimits, EngineProfile, EngineProgress, EngineTableName, StatementDescription } from '../api.js';
+import type {
+  EngineLimits,
+  EngineProfile,
+  EngineProgress,
+  EngineTableName,
+  StatementDescription,
+} from '../api.js';
 
 /**
  * What the host loop needs of an engine: everything blocks the calling thread and throws QueryError. The real one
@@ -25,13 +31,11 @@ export interface HostQuery {
 export interface HostCursor {
   /** Encapsulated schema message. */
   readonly schema: Uint8Array;
-  /**
-   * The next message, or undefined at the end. The cursor gathers rows up to about the slot size, asks `allocate`
-   * once for exactly the body's length, and fills it.
-   */
-  next(allocate: (byteLength: number) => Uint8Array): HostMessage | undefined;
+  /** Lays out the next message's body from the start of `region` (8-byte aligned); undefined at the end. */
+  next(region: Uint8Array): HostMessage | undefined;
   /** Ends the statement early or after its end; idempotent. */
   close(): void;
+  /** Complete once the cursor is closed. */
   profile(): EngineProfile;
 }
 
@@ -39,16 +43,16 @@ export interface HostMessage {
   readonly kind: 'dictionary' | 'batch';
   /** Message flatbuffer without the 8-byte prefix. */
   readonly header: Uint8Array;
+  /** The start of the region given, or memory of its own when it did not fit there. */
+  readonly body: Uint8Array;
+  readonly isInRegion: boolean;
   readonly rowCount: number;
-  readonly bodyBytes: number;
 }
 
 export interface HostInstanceOptions {
   readonly limits: EngineLimits;
   readonly inputDirectory: string;
   readonly tempDirectory: string;
-  /** The cursor's aim for a body. */
-  readonly targetBodyBytes: number;
 }
 
 /** How a host makes instances. `controlModule` is imported by the watcher thread and exports `control`. */

@@ -19,7 +19,12 @@ export const hostFds = {
 export type HostRequest =
   | { readonly op: 'open'; readonly id: number }
   | { readonly op: 'execute'; readonly id: number; readonly statements: readonly string[] }
-  | { readonly op: 'queryText'; readonly id: number; readonly sql: string; readonly parameters: readonly string[] }
+  | {
+      readonly op: 'queryText';
+      readonly id: number;
+      readonly sql: string;
+      readonly parameters: readonly string[];
+    }
   | { readonly op: 'describe'; readonly id: number; readonly sql: string }
   /** The body is the parameters' IPC stream, empty without parameters. */
   | { readonly op: 'query'; readonly id: number; readonly sql: string; readonly arrow: 'lossless' | 'client' }
@@ -52,8 +57,8 @@ export interface MessageHead {
 }
 
 export type FromHost =
-  /** The first frame of a host: its process is set up, its memory limit in force or not. */
-  | { readonly type: 'ready'; readonly isMemoryLimited: boolean }
+  /** The first frame of a host: its process is set up, its memory limit in force. */
+  | { readonly type: 'ready' }
   /** The body is the encapsulated schema. */
   | { readonly type: 'schema'; readonly id: number }
   /**
@@ -70,7 +75,12 @@ export type FromHost =
       readonly byteLength: number;
     }
   | { readonly type: 'done'; readonly id: number; readonly answer: HostAnswer }
-  | { readonly type: 'failed'; readonly id: number; readonly error: SerializedError; readonly mustRecycle: boolean };
+  | {
+      readonly type: 'failed';
+      readonly id: number;
+      readonly error: SerializedError;
+      readonly mustRecycle: boolean;
+    };
 
 /** What the last frame of a request carries; bytes are in the frame body, divided by the lengths. */
 export type HostAnswer =

@@ -35,7 +35,12 @@ const flockCall = libc.func('int flock(int fd, int operation)');
 const pollCall = libc.func(`int poll(uint8_t* fds, ${nfds} count, int timeoutMs)`);
 const setrlimitCall = libc.func('int setrlimit(int resource, uint8_t* limit)');
 const signalCall = libc.func('void* signal(int number, intptr_t handler)');
-const memfdCreateCall = isLinux ? libc.func('int memfd_create(const char* name, unsigned int flags)') : undefined;
+const memfdCreateCall = isLinux
+  ? libc.func('int memfd_create(const char* name, unsigned int flags)')
+  : undefined;
+
+/** Whether `limitDataMemory` works here; elsewhere resident memory has to be watched. */
+export const canLimitDataMemory = isLinux;
 
 /** An address as koffi passes it around; 64 bits. */
 export type Address = bigint;
@@ -92,10 +97,9 @@ export function tryLockFile(fd: number): boolean {
 
 /**
  * Bounds the private writable memory of this process (Linux counts it in VmData), so that an allocation beyond it
- * fails and the engine reports it. False on systems that do not enforce it.
+ * fails and the engine reports it. False when refused.
  */
 export function limitDataMemory(bytes: bigint): boolean {
-  if (!isLinux) return false;
   const limit = Buffer.alloc(16);
   limit.writeBigUInt64LE(bytes, 0);
   limit.writeBigUInt64LE(bytes, 8);

@@ -16,9 +16,10 @@ export interface SharedMapping {
  * unmapped only by the garbage collector, when its ArrayBuffer (which every view of it keeps alive) is gone; its
  * pages are given back earlier with `discard`.
  */
-const unmapWhenUnreachable = new FinalizationRegistry<{ readonly address: bigint; readonly byteLength: number }>(
-  ({ address, byteLength }) => unmap(address, byteLength),
-);
+const unmapWhenUnreachable = new FinalizationRegistry<{
+  readonly address: bigint;
+  readonly byteLength: number;
+}>(({ address, byteLength }) => unmap(address, byteLength));
 
 /** Maps an open file of at least `byteLength` bytes. The descriptor may be closed afterwards. */
 export function mapFile(fd: number, byteLength: number): SharedMapping {

@@ -28,6 +28,7 @@ export class SlotWriter {
     return slot;
   }
 
+  /** Page-aligned. */
   bytesOf(slot: number): Buffer {
     const start = slot * this.layout.slotBytes;
     return this.#mapping.bytes.subarray(start, start + this.layout.slotBytes);

@@ -1,0 +1,166 @@
+import { QueryError } from '@svc/base';
+import type { EngineProfile } from '../api.js';
+import { cancelled } from './cancelled.js';
+import type { Frame } from './frame.js';
+import type { HostContext } from './host-context.js';
+import type { HostInstance } from './instance-interface.js';
+import type { HostAnswer, HostRequest, SerializedProfile, ToHost } from './protocol.js';
+import { sendResult } from './result-sender.js';
+
+interface Answer {
+  readonly answer: HostAnswer;
+  readonly body?: Uint8Array;
+}
+
+/** Serves requests, one at a time, until the parent is gone. */
+export function runHostLoop(context: HostContext): void {
+  const session = new InstanceSession(context);
+  for (;;) {
+    const frame = context.channel.read();
+    if (!frame) return;
+    const { head } = frame;
+    if (head.op === 'credit') context.slots.release(head.slot);
+    // What is left of a request that is over needs no answer.
+    else if (head.op !== 'stop' && head.op !== 'chunk' && head.op !== 'chunksEnd')
+      serve(context, session, head, frame);
+  }
+}
+
+function serve(
+  context: HostContext,
+  session: InstanceSession,
+  request: HostRequest,
+  frame: Frame<ToHost>,
+): void {
+  const { channel, state } = context;
+  const { id } = request;
+  try {
+    if (!state.begin(id)) throw cancelled();
+    const { answer, body } = perform(context, session, request, frame);
+    state.end();
+    channel.write({ type: 'done', id, answer }, body);
+  } catch (caught) {
+    state.end();
+    // An interrupt may surface as any failure of the statement it hit.
+    const error = state.isCancelled(id) ? cancelled() : QueryError.from(caught);
+    const mustRecycle = error.category !== 'user';
+    channel.write({ type: 'failed', id, error: error.toSerialized(), mustRecycle });
+    if (error.code === 'INTERNAL_ERROR') process.stderr.write(`${describeCause(caught)}\n`);
+  }
+}
+
+function perform(
+  context: HostContext,
+  session: InstanceSession,
+  request: HostRequest,
+  frame: Frame<ToHost>,
+): Answer {
+  switch (request.op) {
+    case 'open':
+    case 'reset':
+      session.reopen();
+      return { answer: { of: request.op } };
+    case 'execute':
+      for (const sql of request.statements) {
+        if (context.state.isCancelled(request.id)) throw cancelled();
+        session.instance.execute(sql);
+      }
+      return { answer: { of: 'execute' } };
+    case 'queryText':
+      return {
+        answer: { of: 'queryText', text: session.instance.queryText(request.sql, request.parameters) },
+      };
+    case 'describe': {
+      const { schema, parameterSchema, parameterCount } = session.instance.describe(request.sql);
+      return {
+        answer: {
+          of: 'describe',
+          schemaBytes: schema.length,
+          parameterSchemaBytes: parameterSchema.length,
+          parameterCount,
+        },
+        body: Buffer.concat([schema, parameterSchema]),
+      };
+    }
+    case 'query':
+      return { answer: { of: 'query', profile: runQuery(context, session.instance, request, frame.body) } };
+    case 'ingest': {
+      const nextChunk = () => readChunk(context, request.id);
+      const rowCount = session.instance.ingest(request.table, nextChunk);
+      return { answer: { of: 'ingest', rowCount: rowCount.toString() } };
+    }
+  }
+}
+
+function runQuery(
+  context: HostContext,
+  instance: HostInstance,
+  request: HostRequest & { op: 'query' },
+  parameters: Buffer,
+): SerializedProfile {
+  const cursor = instance.query({
+    sql: request.sql,
+    arrow: request.arrow,
+    // The frame's bytes are overwritten by the next credit.
+    ...(parameters.length > 0 ? { parameters: Buffer.from(parameters) } : {}),
+  });
+  try {
+    sendResult(context, request.id, cursor);
+  } finally {
+    cursor.close();
+  }
+  return serializeProfile(cursor.profile());
+}
+
+/** Blocks for the next chunk of an ingested stream; undefined at its end. The bytes are valid until the next call. */
+function readChunk(context: HostContext, id: number): Uint8Array | undefined {
+  for (;;) {
+    const frame = context.channel.read();
+    if (!frame) throw cancelled();
+    const { head } = frame;
+    if (head.op === 'credit') context.slots.release(head.slot);
+    else if (head.op === 'chunk' && head.id === id) return frame.body;
+    else if (head.op === 'chunksEnd' && head.id === id) return undefined;
+    else if (head.op === 'stop' && head.id === id) throw cancelled();
+  }
+}
+
+/** The instance of the present owner; reopening gives the next owner a new one. */
+class InstanceSession {
+  readonly #context: HostContext;
+  #instance: HostInstance | undefined;
+
+  constructor(context: HostContext) {
+    this.#context = context;
+  }
+
+  get instance(): HostInstance {
+    if (!this.#instance) throw new QueryError('INTERNAL_ERROR', 'The engine host has no open instance.');
+    return this.#instance;
+  }
+
+  reopen(): void {
+    const { state, runtime, instanceOptions } = this.#context;
+    state.setConnection(0n);
+    this.#instance?.close();
+    this.#instance = undefined;
+    const instance = runtime.open(instanceOptions);
+    this.#instance = instance;
+    state.setConnection(instance.connectionAddress);
+  }
+}
+
+function serializeProfile(profile: EngineProfile): SerializedProfile {
+  return {
+    rowsReturned: profile.rowsReturned.toString(),
+    rowsScanned: profile.rowsScanned.toString(),
+    spilledBytes: profile.spilledBytes.toString(),
+    peakMemoryBytes: profile.peakMemoryBytes.toString(),
+    cpuSeconds: profile.cpuSeconds,
+  };
+}
+
+/** For the captured stderr, whose tail reaches the service log and nobody else. */
+function describeCause(caught: unknown): string {
+  return caught instanceof Error ? (caught.stack ?? caught.message) : String(caught);
+}

@@ -1,0 +1,91 @@
+import { QueryError } from '@svc/base';
+import { cancelled } from './cancelled.js';
+import type { HostContext } from './host-context.js';
+import type { HostCursor, HostMessage } from './instance-interface.js';
+
+/**
+ * Up to this size, and for the first messages of a result only, a body travels inside the frame: a small answer
+ * then costs no credit. Later ones always keep their slot, which is what bounds an unread result.
+ */
+const INLINE_BYTES = 16 << 10;
+const INLINE_MESSAGES = 2;
+
+/** Sends schema and messages of a result, waiting for free slots. Throws CANCELLED when the parent says stop. */
+export function sendResult(context: HostContext, id: number, cursor: HostCursor): void {
+  const { channel, slots, state } = context;
+  slots.beginResult();
+  channel.write({ type: 'schema', id }, cursor.schema);
+  for (let index = 0; ; index++) {
+    const slot = waitForSlot(context, id);
+    let isSlotSent = false;
+    try {
+      if (state.isCancelled(id)) throw cancelled();
+      const message = cursor.next(slots.bytesOf(slot));
+      if (!message) return;
+      if (index < INLINE_MESSAGES && message.body.length <= INLINE_BYTES) {
+        sendInline(context, id, message);
+      } else {
+        isSlotSent = true;
+        sendInSlots(context, id, message, slot);
+      }
+    } finally {
+      if (!isSlotSent) slots.release(slot);
+    }
+  }
+}
+
+function sendInline(context: HostContext, id: number, message: HostMessage): void {
+  const { header, body } = message;
+  context.channel.write(
+    {
+      type: 'piece',
+      id,
+      message: headOf(context, message),
+      headerBytes: header.length,
+      byteLength: body.length,
+    },
+    Buffer.concat([header, body]),
+  );
+}
+
+/** A body that the cursor laid out in the slot stays there; a larger one goes through slots piece by piece. */
+function sendInSlots(context: HostContext, id: number, message: HostMessage, firstSlot: number): void {
+  const { channel, slots } = context;
+  const { header, body, isInRegion } = message;
+  const base = { type: 'piece', id } as const;
+  const first = { message: headOf(context, message), headerBytes: header.length };
+  if (isInRegion) {
+    channel.write({ ...base, ...first, slot: firstSlot, byteLength: body.length }, header);
+    return;
+  }
+  for (let offset = 0; offset < body.length; offset += slots.layout.slotBytes) {
+    const piece = body.subarray(offset, offset + slots.layout.slotBytes);
+    const slot = offset === 0 ? firstSlot : waitForSlot(context, id);
+    slots.bytesOf(slot).set(piece);
+    const place = { slot, byteLength: piece.length };
+    if (offset === 0) channel.write({ ...base, ...first, ...place }, header);
+    else channel.write({ ...base, headerBytes: 0, ...place });
+  }
+}
+
+function headOf(context: HostContext, { kind, rowCount, body }: HostMessage) {
+  const { maxBodyBytes } = context.slots.layout;
+  if (body.length > maxBodyBytes)
+    throw new QueryError(
+      'RESULT_TOO_LARGE',
+      `One row of the result takes ${body.length} bytes; a message holds at most ${maxBodyBytes} bytes.`,
+    );
+  return { kind, rowCount, bodyBytes: body.length };
+}
+
+function waitForSlot(context: HostContext, id: number): number {
+  for (;;) {
+    const slot = context.slots.tryAcquire();
+    if (slot !== undefined) return slot;
+    const frame = context.channel.read();
+    if (!frame) throw cancelled();
+    const { head } = frame;
+    if (head.op === 'credit') context.slots.release(head.slot);
+    else if (head.op === 'stop' && head.id === id) throw cancelled();
+  }
+}

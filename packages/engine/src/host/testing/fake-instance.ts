@@ -1,0 +1,126 @@
+import { type ErrorCode, QueryError } from '@svc/base';
+import type { EngineProfile } from '../../api.js';
+import type {
+  EngineRuntime,
+  HostCursor,
+  HostInstance,
+  HostInstanceOptions,
+  HostMessage,
+  HostQuery,
+} from '../instance-interface.js';
+
+/**
+ * An engine without DuckDB for the tests of hosts and pool. Its statements:
+ * `messages COUNT BYTES` answers that many messages, each filled with its number; `endless BYTES` never ends;
+ * `sleep` blocks until interrupted; `stubborn` blocks for ever; `crash` ends the process; `abort` does so by a
+ * native abort; `fail CODE TEXT` throws; `mark NAME` is remembered by the instance. As text queries: `marks`,
+ * `pid`, `folder`, `echo` (with its parameters).
+ */
+export function createFakeRuntime(): EngineRuntime {
+  const interrupts = new SharedArrayBuffer(4);
+  return {
+    open: (options) => new FakeInstance(options, new Int32Array(interrupts)),
+    controlModule: new URL('./fake-control.js', import.meta.url).href,
+    controlData: interrupts,
+  };
+}
+
+class FakeInstance implements HostInstance {
+  readonly connectionAddress = 1n;
+  readonly #options: HostInstanceOptions;
+  readonly #interrupts: Int32Array;
+  readonly #marks: string[] = [];
+
+  constructor(options: HostInstanceOptions, interrupts: Int32Array) {
+    this.#options = options;
+    this.#interrupts = interrupts;
+  }
+
+  execute(sql: string): void {
+    const [verb, name] = sql.split(' ');
+    if (verb === 'mark') this.#marks.push(name ?? '');
+    else this.#act(sql);
+  }
+
+  queryText(sql: string, parameters: readonly string[]): string {
+    this.#act(sql);
+    const answers: Readonly<Record<string, string>> = {
+      marks: this.#marks.join(','),
+      pid: String(process.pid),
+      folder: this.#options.inputDirectory,
+    };
+    return answers[sql] ?? [sql, ...parameters].join('|');
+  }
+
+  describe(sql: string) {
+    this.#act(sql);
+    return {
+      schema: Buffer.from(`schema of ${sql}`),
+      parameterSchema: Buffer.from('none'),
+      parameterCount: 0,
+    };
+  }
+
+  query(request: HostQuery): HostCursor {
+    this.#act(request.sql);
+    const [verb, first, second] = request.sql.split(' ');
+    const count = verb === 'endless' ? Number.POSITIVE_INFINITY : Number(first ?? 0);
+    const bodyBytes = Number((verb === 'endless' ? first : second) ?? 0);
+    return fakeCursor(count, bodyBytes, this.#interruptCheck());
+  }
+
+  ingest(_table: unknown, nextChunk: () => Uint8Array | undefined): bigint {
+    let byteCount = 0n;
+    for (let chunk = nextChunk(); chunk; chunk = nextChunk()) byteCount += BigInt(chunk.length);
+    return byteCount;
+  }
+
+  close(): void {
+    this.#marks.length = 0;
+  }
+
+  #act(sql: string): void {
+    const [verb, code, ...words] = sql.split(' ');
+    if (verb === 'sleep') this.#sleep();
+    if (verb === 'stubborn') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+    if (verb === 'crash') process.kill(process.pid, 'SIGKILL');
+    if (verb === 'abort') process.abort();
+    if (verb === 'fail') throw new QueryError(code as ErrorCode, words.join(' '));
+  }
+
+  #sleep(): void {
+    Atomics.wait(this.#interrupts, 0, Atomics.load(this.#interrupts, 0));
+    throw new QueryError('INTERNAL_ERROR', 'interrupted');
+  }
+
+  #interruptCheck(): () => void {
+    const before = Atomics.load(this.#interrupts, 0);
+    return () => {
+      if (Atomics.load(this.#interrupts, 0) !== before) throw new QueryError('INTERNAL_ERROR', 'interrupted');
+    };
+  }
+}
+
+function fakeCursor(count: number, bodyBytes: number, checkInterrupt: () => void): HostCursor {
+  let index = 0;
+  return {
+    schema: Buffer.from('schema'),
+    next(region): HostMessage | undefined {
+      checkInterrupt();
+      if (index >= count) return undefined;
+      const isInRegion = bodyBytes <= region.length;
+      const body = isInRegion ? region.subarray(0, bodyBytes) : Buffer.alloc(bodyBytes);
+      body.fill(index % 256);
+      const header = Buffer.from(`header ${index++}`);
+      return { kind: 'batch', header, body, isInRegion, rowCount: 1 };
+    },
+    close: () => undefined,
+    profile: (): EngineProfile => ({
+      rowsReturned: BigInt(index),
+      rowsScanned: 2n ** 60n,
+      spilledBytes: 0n,
+      peakMemoryBytes: 0n,
+      cpuSeconds: 0.25,
+    }),
+  };
+}

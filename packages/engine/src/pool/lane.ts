@@ -1,0 +1,271 @@
+import { join } from 'node:path';
+import { type Logger, QueryError } from '@svc/base';
+import type { LeaseRequest } from '../api.js';
+import type { HostExit } from '../host/host-exit.js';
+import type { HostPoolSettings, LaneSettings } from './pool-options.js';
+import { PooledHost } from './pooled-host.js';
+import { type Waiter, WaitingList } from './waiting-list.js';
+
+/** After a failed start, spare hosts are not tried again for this long; a waiting request always tries. */
+const START_RETRY_MS = 1_000;
+
+/**
+ * The hosts of one lane: at most `hosts` leased at a time, and up to `spareHosts` processes more, so that an owner
+ * without an instance finds a fresh one. Decisions are made in `dispatch`, which runs after every change.
+ */
+export class Lane {
+  readonly settings: LaneSettings;
+  readonly #pool: HostPoolSettings;
+  readonly #folder: string;
+  readonly #log: Logger;
+  readonly #hosts = new Set<PooledHost>();
+  readonly #waiting = new WaitingList();
+  /** Called when the lane has done what it can for its own requests. */
+  readonly #onDispatched: () => void;
+  #startingCount = 0;
+  #nextHost = 0;
+  #replacedCount = 0;
+  #isClosed = false;
+  #noSparesBeforeMs = 0;
+  #idleTimer: NodeJS.Timeout | undefined;
+  readonly #work = new Set<Promise<void>>();
+
+  constructor(settings: LaneSettings, pool: HostPoolSettings, folder: string, onDispatched: () => void) {
+    this.settings = settings;
+    this.#pool = pool;
+    this.#folder = folder;
+    this.#log = pool.log.child('svc::engine::pool');
+    this.#onDispatched = onDispatched;
+  }
+
+  get hosts(): ReadonlySet<PooledHost> {
+    return this.#hosts;
+  }
+
+  get waiting(): WaitingList {
+    return this.#waiting;
+  }
+
+  get replacedCount(): number {
+    return this.#replacedCount;
+  }
+
+  get leasedCount(): number {
+    return this.#count('leased');
+  }
+
+  lease(request: LeaseRequest): Promise<PooledHost> {
+    const host = this.#waiting.add(request);
+    this.dispatch();
+    return host;
+  }
+
+  /** Another lane's oldest waiters, as far as hosts are free that nobody here waits for. */
+  serve(others: WaitingList): void {
+    while (this.#waiting.length === 0 && others.length > 0 && this.leasedCount < this.settings.hosts) {
+      const [waiter] = others.all;
+      const host = waiter && this.#findIdle(waiter.owner);
+      if (!waiter || !host) return;
+      others.remove(waiter);
+      this.#give(host, waiter);
+      this.#prepareHosts(0);
+    }
+  }
+
+  /** The lease is over and no request runs on the host. */
+  giveBack(host: PooledHost): void {
+    const isUsedUp = host.isSpent || !host.hasSlots || host.leaseCount >= this.#pool.maxLeasesPerHost;
+    if (this.#isClosed || !host.process.isAlive || isUsedUp) this.#remove(host);
+    else if (host.isTainted) this.#prepare(host, () => host.makeFresh());
+    else if (host.isDirty) this.#prepare(host, () => host.reset());
+    else this.#setIdle(host);
+    this.dispatch();
+  }
+
+  /** Serves who can be served, in order, and gets hosts ready for the others and for the spare ones. */
+  dispatch(): void {
+    if (this.#isClosed) return;
+    let ahead = 0;
+    for (const waiter of [...this.#waiting.all]) {
+      if (this.leasedCount + ahead >= this.settings.hosts) break;
+      const host = this.#findIdle(waiter.owner);
+      if (host) {
+        this.#waiting.remove(waiter);
+        this.#give(host, waiter);
+      } else {
+        ahead++;
+      }
+    }
+    this.#prepareHosts(ahead);
+    this.#onDispatched();
+    this.#armIdleTimer();
+  }
+
+  close(error: QueryError): void {
+    this.#isClosed = true;
+    clearTimeout(this.#idleTimer);
+    this.#waiting.rejectAll(error);
+  }
+
+  /** Kills every host and waits until they are gone. */
+  async destroy(error: QueryError): Promise<void> {
+    this.close(error);
+    for (const host of [...this.#hosts]) this.#remove(host);
+    while (this.#work.size > 0) await Promise.allSettled(this.#work);
+  }
+
+  #count(state: PooledHost['state']): number {
+    let count = 0;
+    for (const host of this.#hosts) if (host.state === state) count++;
+    return count;
+  }
+
+  #idleHosts(): PooledHost[] {
+    return [...this.#hosts].filter((host) => host.state === 'idle');
+  }
+
+  #findIdle(owner: string): PooledHost | undefined {
+    const idle = this.#idleHosts();
+    return idle.find((host) => host.owner === owner) ?? idle.find((host) => host.owner === undefined);
+  }
+
+  #give(host: PooledHost, waiter: Waiter): void {
+    host.state = 'leased';
+    host.owner = waiter.owner;
+    host.leaseCount++;
+    waiter.resolve(host);
+  }
+
+  #setIdle(host: PooledHost): void {
+    host.state = 'idle';
+    host.idleSinceMs = performance.now();
+  }
+
+  /** Sees to it that as many fresh hosts are coming as requests wait and spares are wanted. */
+  #prepareHosts(neededNow: number): void {
+    const fresh = this.#idleHosts().filter((host) => host.owner === undefined).length;
+    const coming = this.#startingCount + this.#count('preparing');
+    const spares = performance.now() < this.#noSparesBeforeMs ? 0 : this.settings.spareHosts;
+    let missing = neededNow + spares - fresh - coming;
+    const capacity = this.settings.hosts + this.settings.spareHosts;
+    for (; missing > 0 && this.#hosts.size + this.#startingCount < capacity; missing--) this.#startHost();
+    const owned = this.#idleHosts()
+      .filter((host) => host.owner !== undefined)
+      .sort((left, right) => left.idleSinceMs - right.idleSinceMs);
+    for (const host of owned.slice(0, Math.max(0, missing))) this.#prepare(host, () => host.makeFresh());
+  }
+
+  #startHost(): void {
+    this.#startingCount++;
+    const folder = join(this.#folder, `${this.settings.name}-${this.#nextHost++}`);
+    this.#track(
+      PooledHost.start(folder, this.settings.limits, this.#pool).then(
+        (host) => this.#onStarted(host),
+        (error: unknown) => this.#onStartFailed(QueryError.from(error)),
+      ),
+    );
+  }
+
+  #onStarted(host: PooledHost): void {
+    this.#startingCount--;
+    this.#hosts.add(host);
+    this.#setIdle(host);
+    this.#track(host.process.exited.then((exit) => this.#onExit(host, exit)));
+    if (this.#isClosed) this.#remove(host);
+    else this.dispatch();
+  }
+
+  #onStartFailed(error: QueryError): void {
+    this.#startingCount--;
+    this.#noSparesBeforeMs = performance.now() + START_RETRY_MS;
+    this.#log.log('error', 'an engine host did not start', { code: error.code, reason: causeText(error) });
+    const [waiter] = this.#waiting.all;
+    if (waiter) {
+      this.#waiting.remove(waiter);
+      waiter.reject(error);
+    }
+    this.dispatch();
+  }
+
+  #onExit(host: PooledHost, exit: HostExit): void {
+    if (exit.killedFor !== 'closed') {
+      this.#log.log('warn', 'an engine host ended', {
+        lane: this.settings.name,
+        pid: host.process.pid,
+        exit_code: exit.code ?? undefined,
+        signal: exit.signal ?? undefined,
+        killed_for: exit.killedFor,
+        stderr: exit.stderrTail || undefined,
+      });
+    }
+    // A leased host stays in the count until its lease ends.
+    if (host.state === 'leased' || !this.#hosts.has(host)) return;
+    this.#noSparesBeforeMs = performance.now() + START_RETRY_MS;
+    this.#remove(host);
+    this.dispatch();
+  }
+
+  /** Works on an instance that nobody has; the host is idle afterwards, or replaced when that fails. */
+  #prepare(host: PooledHost, work: () => Promise<void>): void {
+    host.state = 'preparing';
+    this.#track(
+      work().then(
+        () => {
+          if (host.owner === undefined) this.#replacedCount++;
+          if (host.state === 'preparing') this.#setIdle(host);
+          this.dispatch();
+        },
+        () => {
+          this.#remove(host);
+          this.dispatch();
+        },
+      ),
+    );
+  }
+
+  #remove(host: PooledHost): void {
+    if (!this.#hosts.delete(host)) return;
+    host.state = 'dead';
+    this.#replacedCount++;
+    this.#track(host.end());
+  }
+
+  #armIdleTimer(): void {
+    clearTimeout(this.#idleTimer);
+    const oldest = this.#idleHosts().reduce(
+      (least, host) => Math.min(least, host.idleSinceMs),
+      Number.POSITIVE_INFINITY,
+    );
+    if (oldest === Number.POSITIVE_INFINITY) return;
+    const waitMs = Math.max(10, oldest + this.#pool.idleMs - performance.now());
+    this.#idleTimer = setTimeout(() => this.#onIdle(), waitMs).unref();
+  }
+
+  /** Hosts that were idle long enough lose their owner; those beyond the spare ones end. */
+  #onIdle(): void {
+    const before = performance.now() - this.#pool.idleMs;
+    let keep = Math.max(1, this.settings.spareHosts);
+    for (const host of this.#idleHosts().sort((left, right) => right.idleSinceMs - left.idleSinceMs)) {
+      const isOld = host.idleSinceMs <= before;
+      if (isOld && keep <= 0) this.#remove(host);
+      else if (isOld && host.owner !== undefined) this.#prepare(host, () => host.makeFresh());
+      else if (isOld) this.#setIdle(host);
+      keep--;
+    }
+    this.#armIdleTimer();
+  }
+
+  #track(work: Promise<void>): void {
+    const tracked = work
+      .catch((error: unknown) => {
+        this.#log.log('error', 'cleaning up after an engine host failed', { reason: causeText(error) });
+      })
+      .finally(() => this.#work.delete(tracked));
+    this.#work.add(tracked);
+  }
+}
+
+function causeText(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  return cause instanceof Error ? cause.message : String(cause);
+}

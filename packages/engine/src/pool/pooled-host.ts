@@ -1,0 +1,83 @@
+import { mkdirSync } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { EngineLimits } from '../api.js';
+import { HostProcess } from '../host/host-process.js';
+import type { HostPoolSettings } from './pool-options.js';
+
+/**
+ * A host as the pool keeps it, with its own folder.
+ *
+ * States: preparing (its instance is being reopened), idle, leased, dead. `owner` is whose instance it is: undefined
+ * while fresh, so that anyone may have it.
+ */
+export class PooledHost {
+  readonly process: HostProcess;
+  readonly inputDirectory: string;
+  readonly #folder: string;
+  state: 'preparing' | 'idle' | 'leased' | 'dead' = 'idle';
+  owner: string | undefined;
+  /** Names or data were put into the instance since it was opened. */
+  isDirty = false;
+  /** The instance is not to be used again. */
+  isTainted = false;
+  /** The process is not to be used again. */
+  isSpent = false;
+  leaseCount = 0;
+  idleSinceMs = 0;
+
+  private constructor(process: HostProcess, folder: string) {
+    this.process = process;
+    this.#folder = folder;
+    this.inputDirectory = inputOf(folder);
+  }
+
+  static async start(folder: string, limits: EngineLimits, settings: HostPoolSettings): Promise<PooledHost> {
+    const inputDirectory = inputOf(folder);
+    const tempDirectory = join(folder, 'temp');
+    for (const path of [folder, inputDirectory, tempDirectory]) mkdirSync(path, { mode: 0o700 });
+    try {
+      const process = await HostProcess.start({
+        entry: settings.hostEntry,
+        settings: { limits, inputDirectory, tempDirectory, layout: settings.layout },
+        cancelGraceMs: settings.cancelGraceMs,
+      });
+      return new PooledHost(process, folder);
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true });
+      throw error;
+    }
+  }
+
+  /** Enough free slots for a full result; readers of earlier results may still hold some. */
+  get hasSlots(): boolean {
+    const { layout, takenCount } = this.process.slots;
+    return layout.slotCount - takenCount >= layout.slotsPerResult;
+  }
+
+  /** Gives the instance a new start for the same owner: names and data gone, input files kept. */
+  async reset(): Promise<void> {
+    await this.process.begin({ op: 'reset' }).answer;
+    this.isDirty = false;
+    this.isTainted = false;
+  }
+
+  /** Gives the instance to nobody: a new one, and nothing left of the former owner's files. */
+  async makeFresh(): Promise<void> {
+    await rm(this.inputDirectory, { recursive: true, force: true, maxRetries: 3 });
+    await mkdir(this.inputDirectory, { mode: 0o700 });
+    await this.reset();
+    this.owner = undefined;
+  }
+
+  /** Ends the process and removes its folder. */
+  async end(): Promise<void> {
+    this.process.kill('closed');
+    await this.process.exited;
+    await rm(this.#folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+function inputOf(folder: string): string {
+  return join(folder, 'input');
+}
