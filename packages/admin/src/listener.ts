@@ -12,6 +12,8 @@ export interface ListenerOptions {
   readonly port: number;
   readonly routes: Routes;
   readonly logger: Logger;
+  /** Default: `httpLimits`. */
+  readonly limits?: HttpLimits;
 }
 
 /** One HTTP listener. Both ways to end it are idempotent and may follow each other. */
@@ -25,22 +27,30 @@ export interface Listener {
 }
 
 /**
- * Bounds on what a client may hold without sending a whole request: header size, time for the headers, time for the
+ * Bounds (bytes, milliseconds) on what a client may hold without sending a whole request: header size, time for the headers, time for the
  * request, silence on the socket, and connections in all. Node closes what exceeds them with 431 or 408.
  */
-const limits = {
+export interface HttpLimits {
+  readonly maxHeaderSize: number;
+  readonly headersTimeout: number;
+  readonly requestTimeout: number;
+  readonly connectionsCheckingInterval: number;
+  readonly keepAliveTimeout: number;
+}
+
+const httpLimits: HttpLimits = {
   maxHeaderSize: 8 * 1024,
   headersTimeout: 5_000,
   requestTimeout: 10_000,
   connectionsCheckingInterval: 1_000,
   keepAliveTimeout: 65_000,
-} as const;
+};
 const silenceTimeoutMs = 30_000;
 const maxConnections = 256;
 
 /** Throws CONFIGURATION_ERROR when the port or address cannot be bound. */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
-  const server = createServer(limits, (request, response) => {
+  const server = createServer({ ...(options.limits ?? httpLimits) }, (request, response) => {
     const fields = correlationFields((name) => singleHeader(request, name));
     withLogContext(fields, () => void serve(server, options, request, response));
   });

@@ -3,6 +3,8 @@
  * `8080` and `8080.0` can be told apart) or the text of an environment variable, and says what it expects.
  */
 
+import { isIP } from 'node:net';
+
 /** `unset` is an empty string where empty means "not configured"; `invalid` is answered with `expectation`. */
 export type ParsedValue<T> =
   | { readonly kind: 'value'; readonly value: T }
@@ -154,8 +156,7 @@ export const address: ValueType<string> = text(
   'address',
   'an IP address or host name without a port',
   true,
-  (value) =>
-    /^[a-z0-9]([a-z0-9.-]{0,252})$/i.test(value) || /^[0-9a-f:.]{2,45}$/i.test(value) ? value : undefined,
+  (value) => (isIP(value) !== 0 || /^[a-z0-9][a-z0-9.-]{0,252}$/i.test(value) ? value : undefined),
 );
 
 /** An absolute http or https URL. One that carries a password is refused, so that a URL can be printed. */
