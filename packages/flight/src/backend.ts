@@ -44,6 +44,11 @@ export interface ResultMessage {
 export interface ResultStream {
   readonly schema: Uint8Array;
   readonly messages: AsyncIterable<ResultMessage>;
+  /**
+   * Aborts, with the error as its reason, when the result ends although the client may not be reading: killed by an
+   * administrator, out of time, too slow a reader. The server then stops waiting for the client.
+   */
+  readonly failed?: AbortSignal;
 }
 
 export interface TableFilter {
@@ -75,6 +80,8 @@ export interface SqlInfoFacts {
   readonly stringFunctions: readonly string[];
   readonly systemFunctions: readonly string[];
   readonly datetimeFunctions: readonly string[];
+  /** How long an unused prepared statement lives; absent or 0: until it is closed. */
+  readonly preparedStatementTtlMs?: number;
 }
 
 export interface FlightSqlBackend<S> {

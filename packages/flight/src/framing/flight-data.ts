@@ -1,0 +1,105 @@
+/**
+ * FlightData by hand: `0x12 <varint> header`, then `0xC2 0x3E <varint> body` (field 1000), as the format's protobuf
+ * definition gives it. A protobuf encoder would copy every body; here a body is only ever pointed at.
+ */
+import { asBuffer } from '../messages/any.js';
+
+/** One Arrow IPC message: the Message flatbuffer without its 8-byte prefix, and the body (empty for a schema). */
+export interface IpcMessage {
+  readonly header: Uint8Array;
+  readonly body: Uint8Array;
+}
+
+/** compressed flag and message length in front of every gRPC message. */
+export const GRPC_PREFIX_BYTES = 5;
+
+const HEADER_TAG = 0x12;
+const BODY_TAG_LOW = 0xc2;
+const BODY_TAG_HIGH = 0x3e;
+
+function varintLength(value: number): number {
+  let length = 1;
+  for (let rest = value; rest > 127; rest = Math.floor(rest / 128)) length++;
+  return length;
+}
+
+function writeVarint(out: Uint8Array, offset: number, value: number): number {
+  let position = offset;
+  let rest = value;
+  while (rest > 127) {
+    out[position++] = (rest % 128) | 0x80;
+    rest = Math.floor(rest / 128);
+  }
+  out[position++] = rest;
+  return position;
+}
+
+function prefixLength(message: IpcMessage): number {
+  const { header, body } = message;
+  const bodyTag = body.length === 0 ? 0 : 2 + varintLength(body.length);
+  return 1 + varintLength(header.length) + header.length + bodyTag;
+}
+
+/** Bytes of the whole FlightData message, without the gRPC prefix. */
+export function flightDataLength(message: IpcMessage): number {
+  return prefixLength(message) + message.body.length;
+}
+
+function writePrefix(out: Uint8Array, offset: number, message: IpcMessage): number {
+  const { header, body } = message;
+  let position = offset;
+  out[position++] = HEADER_TAG;
+  position = writeVarint(out, position, header.length);
+  out.set(header, position);
+  position += header.length;
+  if (body.length > 0) {
+    out[position++] = BODY_TAG_LOW;
+    out[position++] = BODY_TAG_HIGH;
+    position = writeVarint(out, position, body.length);
+  }
+  return position;
+}
+
+/** gRPC prefix and everything of the FlightData message up to the body's first byte, in one small buffer. */
+export function encodeFramedPrefix(message: IpcMessage): Buffer {
+  const length = prefixLength(message);
+  const out = Buffer.allocUnsafe(GRPC_PREFIX_BYTES + length);
+  out.writeUInt8(0, 0);
+  out.writeUInt32BE(length + message.body.length, 1);
+  writePrefix(out, GRPC_PREFIX_BYTES, message);
+  return out;
+}
+
+/**
+ * Serializes for grpc-js with a single copy of the body: grpc-js asks a serialized message for nothing but
+ * `byteLength` and `copy`, and copies it behind its own prefix.
+ */
+export function serializeWithOneCopy(message: IpcMessage): Buffer {
+  const byteLength = flightDataLength(message);
+  const lazy = {
+    byteLength,
+    copy(target: Buffer, targetStart: number): number {
+      const position = writePrefix(target, targetStart, message);
+      target.set(message.body, position);
+      return byteLength;
+    },
+  };
+  return lazy as unknown as Buffer;
+}
+
+/** The whole message in one new buffer, for small messages and for clients. */
+export function encodeFlightData(message: IpcMessage, descriptor?: Uint8Array): Buffer {
+  const descriptorLength =
+    descriptor === undefined ? 0 : 1 + varintLength(descriptor.length) + descriptor.length;
+  const out = Buffer.allocUnsafe(descriptorLength + flightDataLength(message));
+  let position = 0;
+  if (descriptor !== undefined) {
+    out[position++] = 0x0a;
+    position = writeVarint(out, position, descriptor.length);
+    out.set(descriptor, position);
+    position += descriptor.length;
+  }
+  position = writePrefix(out, position, message);
+  out.set(asBuffer(message.body), position);
+  return out;
+}

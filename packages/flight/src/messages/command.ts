@@ -1,0 +1,142 @@
+/**
+ * Flight SQL commands and tickets as a union of what this service knows. Everything else is refused by its name,
+ * so that a client sees what is missing instead of a protobuf error.
+ */
+import { QueryError } from '@svc/base';
+import {
+  CommandGetCatalogsSchema,
+  CommandGetDbSchemasSchema,
+  CommandGetSqlInfoSchema,
+  CommandGetTablesSchema,
+  CommandGetTableTypesSchema,
+  CommandPreparedStatementQuerySchema,
+  CommandStatementQuerySchema,
+  TicketStatementQuerySchema,
+} from '../gen/FlightSql_pb.js';
+import { decodeMessage, packAny, quoteTypeName, type UnpackedAny, unpackAny } from './any.js';
+
+/** Commands answered from metadata; their ticket is the command itself. */
+export type MetadataCommand =
+  | { readonly kind: 'sql-info'; readonly ids: readonly number[] }
+  | { readonly kind: 'catalogs' }
+  | {
+      readonly kind: 'schemas';
+      readonly catalog: string | undefined;
+      readonly schemaPattern: string | undefined;
+    }
+  | {
+      readonly kind: 'tables';
+      readonly catalog: string | undefined;
+      readonly schemaPattern: string | undefined;
+      readonly tablePattern: string | undefined;
+      readonly tableTypes: readonly string[];
+      readonly includeSchema: boolean;
+    }
+  | { readonly kind: 'table-types' };
+
+export type FlightCommand =
+  | { readonly kind: 'statement'; readonly sql: string }
+  | { readonly kind: 'prepared'; readonly handle: Uint8Array }
+  | MetadataCommand;
+
+export type FlightTicket = { readonly kind: 'handle'; readonly handle: Uint8Array } | MetadataCommand;
+
+/** Decodes `FlightDescriptor.cmd`. Throws INVALID_ARGUMENT, or NOT_SUPPORTED naming a command of a later version. */
+export function decodeCommand(bytes: Uint8Array): FlightCommand {
+  const any = unpackAny(bytes, 'The command of the descriptor');
+  switch (any.typeName) {
+    case CommandStatementQuerySchema.typeName: {
+      const command = decodeMessage(CommandStatementQuerySchema, any.value, 'The command');
+      refuseTransaction(command.transactionId);
+      return { kind: 'statement', sql: command.query };
+    }
+    case CommandPreparedStatementQuerySchema.typeName: {
+      const command = decodeMessage(CommandPreparedStatementQuerySchema, any.value, 'The command');
+      return { kind: 'prepared', handle: command.preparedStatementHandle };
+    }
+    default: {
+      const command = decodeMetadataCommand(any);
+      if (command === undefined) throw unsupportedType(any, 'command');
+      return command;
+    }
+  }
+}
+
+/** Decodes `Ticket.ticket`. Throws TICKET_INVALID for anything that GetFlightInfo of this service does not issue. */
+export function decodeTicket(bytes: Uint8Array): FlightTicket {
+  let ticket: FlightTicket | undefined;
+  try {
+    const any = unpackAny(bytes, 'The ticket');
+    ticket =
+      any.typeName === TicketStatementQuerySchema.typeName
+        ? {
+            kind: 'handle',
+            handle: decodeMessage(TicketStatementQuerySchema, any.value, 'The ticket').statementHandle,
+          }
+        : decodeMetadataCommand(any);
+  } catch (cause) {
+    throw damagedTicket(cause);
+  }
+  if (ticket === undefined) throw damagedTicket(undefined);
+  return ticket;
+}
+
+/** The ticket of a planned query. */
+export function encodeTicket(handle: Uint8Array): Buffer {
+  return packAny(TicketStatementQuerySchema, { statementHandle: handle });
+}
+
+/** The command in front of DoPut's stream: only binding is known. Throws NOT_SUPPORTED for updates and ingestion. */
+export function decodePutCommand(bytes: Uint8Array): Uint8Array {
+  const any = unpackAny(bytes, 'The command of the DoPut descriptor');
+  if (any.typeName !== CommandPreparedStatementQuerySchema.typeName)
+    throw unsupportedType(any, 'DoPut command');
+  return decodeMessage(CommandPreparedStatementQuerySchema, any.value, 'The command').preparedStatementHandle;
+}
+
+/** Transactions do not exist here; a client that names one would be misled by silence. */
+export function refuseTransaction(transactionId: Uint8Array | undefined): void {
+  if (transactionId !== undefined && transactionId.length > 0)
+    throw new QueryError('NOT_SUPPORTED', 'Transactions are not supported: leave transaction_id unset.');
+}
+
+function decodeMetadataCommand(any: UnpackedAny): MetadataCommand | undefined {
+  switch (any.typeName) {
+    case CommandGetSqlInfoSchema.typeName:
+      return { kind: 'sql-info', ids: decodeMessage(CommandGetSqlInfoSchema, any.value, 'The command').info };
+    case CommandGetCatalogsSchema.typeName:
+      return { kind: 'catalogs' };
+    case CommandGetDbSchemasSchema.typeName: {
+      const command = decodeMessage(CommandGetDbSchemasSchema, any.value, 'The command');
+      return { kind: 'schemas', catalog: command.catalog, schemaPattern: command.dbSchemaFilterPattern };
+    }
+    case CommandGetTablesSchema.typeName: {
+      const command = decodeMessage(CommandGetTablesSchema, any.value, 'The command');
+      return {
+        kind: 'tables',
+        catalog: command.catalog,
+        schemaPattern: command.dbSchemaFilterPattern,
+        tablePattern: command.tableNameFilterPattern,
+        tableTypes: command.tableTypes,
+        includeSchema: command.includeSchema,
+      };
+    }
+    case CommandGetTableTypesSchema.typeName:
+      return { kind: 'table-types' };
+    default:
+      return undefined;
+  }
+}
+
+function unsupportedType(any: UnpackedAny, what: string): QueryError {
+  const name = any.schema?.name;
+  return name === undefined
+    ? new QueryError('INVALID_ARGUMENT', `${quoteTypeName(any.typeName)} is not a Flight SQL ${what}.`)
+    : new QueryError('NOT_SUPPORTED', `${name} is not supported by this version.`);
+}
+
+function damagedTicket(cause: unknown): QueryError {
+  return new QueryError('TICKET_INVALID', 'The ticket is damaged or was not issued by this service.', {
+    cause,
+  });
+}

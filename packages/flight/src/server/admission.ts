@@ -1,0 +1,157 @@
+/**
+ * What happens to a call before its handler runs and before its body is read: refused while draining, given its
+ * context and abort signal, and authenticated. Nothing of an unauthenticated request beyond one flow-control window is
+ * ever buffered.
+ */
+import type { ServerHttp2Stream } from 'node:http2';
+import {
+  Metadata,
+  ServerInterceptingCall,
+  type ServerInterceptingCallInterface,
+  type ServerInterceptor,
+  status,
+} from '@grpc/grpc-js';
+import { type Logger, QueryError } from '@svc/base';
+import type { CallContext } from '../backend.js';
+import { http2StreamOf } from '../framing/grpc-internals.js';
+import type { Authenticator } from './authenticator.js';
+import { type ConnectionFacts, describeCall } from './call-context.js';
+import { reportError, withStableCode } from './call-status.js';
+import { readCredentials } from './credentials.js';
+import { type FlightMethod, methodOfPath } from './service-definition.js';
+
+/** A call that may run. */
+export interface AdmittedCall<S> {
+  readonly context: CallContext;
+  /** Absent on Handshake, which is where sessions come from. */
+  readonly session: S | undefined;
+  /** The call under grpc-js's own, and its HTTP/2 stream where grpc-js shows it. */
+  readonly transport: ServerInterceptingCallInterface;
+  readonly stream: ServerHttp2Stream | undefined;
+}
+
+export interface AdmissionOptions<S> {
+  readonly authenticator: Authenticator<S>;
+  readonly connection: ConnectionFacts;
+  readonly logger: Logger;
+}
+
+export interface Admission<S> {
+  readonly interceptor: ServerInterceptor;
+  /** The call that a handler was given this metadata with. */
+  admitted(metadata: Metadata): AdmittedCall<S>;
+  readonly isDraining: boolean;
+  /** From now on new calls are refused with SHUTTING_DOWN; resolves once the running ones have ended. */
+  drain(): Promise<void>;
+  /** Aborts what still runs. */
+  abortAll(reason: QueryError): void;
+}
+
+/** Calls that a draining server still takes: they only give back what a running statement holds. */
+const methodsWhileDraining: ReadonlySet<FlightMethod> = new Set(['DoAction']);
+
+export function createAdmission<S>(options: AdmissionOptions<S>): Admission<S> {
+  const { authenticator, connection, logger } = options;
+  const admittedCalls = new WeakMap<Metadata, AdmittedCall<S>>();
+  const running = new Set<AbortController>();
+  let draining = false;
+  let onIdle: (() => void) | undefined;
+
+  const leave = (controller: AbortController) => {
+    running.delete(controller);
+    if (running.size === 0) onIdle?.();
+  };
+
+  const admit = async (
+    method: FlightMethod,
+    transport: ServerInterceptingCallInterface,
+    reply: ServerInterceptingCall,
+    metadata: Metadata,
+    signal: AbortSignal,
+  ): Promise<void> => {
+    if (draining && !methodsWhileDraining.has(method)) throw shuttingDown();
+    const context = describeCall(transport, metadata, connection, signal);
+    const stream = http2StreamOf(transport);
+    if (method === 'Handshake') {
+      admittedCalls.set(metadata, { context, session: undefined, transport, stream });
+      return;
+    }
+    const credentials = readCredentials(metadata);
+    const { session, bearer } = await authenticator.authenticate(credentials, context);
+    if (credentials?.kind === 'basic') reply.sendMetadata(bearerMetadata(bearer));
+    admittedCalls.set(metadata, { context, session, transport, stream });
+  };
+
+  const interceptor: ServerInterceptor = (definition, transport) => {
+    const method = methodOfPath(definition.path);
+    const controller = new AbortController();
+    let finished = false;
+    const sendStatus = transport.sendStatus.bind(transport);
+    // grpc-js's own failures (limits, deadlines) pass here too, and get one of our codes.
+    transport.sendStatus = (given) => {
+      finished = given.code === status.OK;
+      sendStatus({ ...given, ...withStableCode(given.code, given.details) });
+    };
+    const reply = new ServerInterceptingCall(transport, {
+      start: (next) =>
+        next({
+          onReceiveMetadata: (metadata, proceed) => {
+            running.add(controller);
+            admit(method, transport, reply, metadata, controller.signal).then(
+              () => proceed(metadata),
+              (error: unknown) => transport.sendStatus(reportError(error, logger, definition.path)),
+            );
+          },
+          // Fires at every end of a call, the normal one included.
+          onCancel: () => {
+            if (!finished) controller.abort(endReason(transport));
+            leave(controller);
+          },
+        }),
+    });
+    return reply;
+  };
+
+  return {
+    interceptor,
+    admitted(metadata) {
+      const call = admittedCalls.get(metadata);
+      if (call === undefined) throw new Error('A handler ran for a call that was not admitted.');
+      return call;
+    },
+    get isDraining() {
+      return draining;
+    },
+    drain() {
+      draining = true;
+      return new Promise((resolve) => {
+        onIdle = resolve;
+        if (running.size === 0) resolve();
+      });
+    },
+    abortAll(reason) {
+      for (const controller of running) controller.abort(reason);
+    },
+  };
+}
+
+/** The refusal of a draining server; the client may try another coordinator, or this one in a moment. */
+export function shuttingDown(): QueryError {
+  return new QueryError(
+    'SHUTTING_DOWN',
+    'The service is shutting down: send the statement again in a moment.',
+  );
+}
+
+/** `authorization: Bearer …`, the way a session reaches a client. */
+export function bearerMetadata(bearer: string): Metadata {
+  const metadata = new Metadata();
+  metadata.set('authorization', `Bearer ${bearer}`);
+  return metadata;
+}
+
+function endReason(call: ServerInterceptingCallInterface): QueryError {
+  return Number(call.getDeadline()) <= Date.now()
+    ? new QueryError('QUERY_TIMEOUT', 'The deadline of the call has passed.')
+    : new QueryError('CANCELLED', 'The client cancelled the call or went away.');
+}

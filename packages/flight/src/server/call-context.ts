@@ -1,0 +1,45 @@
+import type { Metadata, ServerInterceptingCallInterface } from '@grpc/grpc-js';
+import type { CallContext } from '../backend.js';
+
+const secretHeaders = new Set(['authorization', 'proxy-authorization', 'cookie']);
+
+export interface ConnectionFacts {
+  readonly isTls: boolean;
+  readonly tlsTerminatedUpstream: boolean;
+}
+
+/** What the backend may know of a call. */
+export function describeCall(
+  call: ServerInterceptingCallInterface,
+  metadata: Metadata,
+  connection: ConnectionFacts,
+  signal: AbortSignal,
+): CallContext {
+  const clientAddress = addressOf(call.getPeer());
+  return {
+    signal,
+    clientAddress,
+    headers: textHeaders(metadata),
+    isConfidential: connection.isTls || connection.tlsTerminatedUpstream || isLoopback(clientAddress),
+  };
+}
+
+/** `address:port` without the port; IPv4 in its own notation also when it came through a dual-stack socket. */
+function addressOf(peer: string): string {
+  const colon = peer.lastIndexOf(':');
+  const address = colon < 0 ? peer : peer.slice(0, colon);
+  return address.startsWith('::ffff:') && address.includes('.') ? address.slice('::ffff:'.length) : address;
+}
+
+function isLoopback(address: string): boolean {
+  return address === '::1' || /^127(\.\d{1,3}){3}$/.test(address);
+}
+
+function textHeaders(metadata: Metadata): ReadonlyMap<string, string> {
+  const headers = new Map<string, string>();
+  for (const name of Object.keys(metadata.getMap())) {
+    if (name.endsWith('-bin') || secretHeaders.has(name)) continue;
+    headers.set(name, metadata.get(name).join(', '));
+  }
+  return headers;
+}
