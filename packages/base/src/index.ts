@@ -1,7 +1,7 @@
 export { abortable, delay, type LinkedAbort, linkAbort, throwIfAborted } from './async/abort.js';
 export { configurationPage } from './config/configuration-page.js';
 export { isLoopbackAddress } from './config/cross-check.js';
-export { type ProcessEnvironment, readEnvironment } from './config/environment.js';
+export { type ProcessEnvironment, readProcessEnvironment } from './config/environment.js';
 export { type ConfigSources, loadConfig } from './config/load-config.js';
 export { type Machine, readMachine } from './config/machine.js';
 export type { Config, ConfigKey } from './config/registry.js';
@@ -29,7 +29,6 @@ export {
   silentLogger,
 } from './log/logger.js';
 export { boundedText } from './log/safe-text.js';
-export type { Counter, Gauge, Histogram, LabelledGauge } from './metrics/instruments.js';
 export {
   type EngineHostState,
   type QueryStatus,

@@ -1,29 +1,22 @@
-import { homedir } from 'node:os';
-
 /** What the process was given from outside. Read once by an entry point and passed on; nothing else reads it. */
 export interface ProcessEnvironment {
   /** All variables, for `loadConfig`. */
   readonly variables: Readonly<Record<string, string | undefined>>;
-  readonly workingDirectory: string;
-  readonly homeDirectory: string;
   /** RUST_LOG, for `parseLogFilter`. */
-  readonly logFilter: string | undefined;
+  readonly logLevel: string | undefined;
   /** SVC_USER and SVC_PASSWORD: who the command-line client signs in as. */
   readonly user: string | undefined;
   readonly password: string | undefined;
 }
 
 /** An empty variable counts as one that is not set. */
-export function readEnvironment(
+export function readProcessEnvironment(
   variables: Readonly<Record<string, string | undefined>> = process.env,
-  workingDirectory: string = process.cwd(),
 ): ProcessEnvironment {
   const read = (name: string): string | undefined => variables[name] || undefined;
   return {
     variables,
-    workingDirectory,
-    homeDirectory: read('HOME') ?? homedir(),
-    logFilter: read('RUST_LOG'),
+    logLevel: read('RUST_LOG'),
     user: read('SVC_USER'),
     password: read('SVC_PASSWORD'),
   };

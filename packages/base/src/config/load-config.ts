@@ -1,3 +1,4 @@
+import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { QueryError } from '../errors/query-error.js';
 import { crossCheck } from './cross-check.js';
@@ -13,9 +14,10 @@ export interface ConfigSources {
   readonly toml?: TomlFile | undefined;
   /** Environment variables; only names `SVC_SECTION__KEY` are looked at. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** What relative paths are relative to, and what `~/` stands for. */
-  readonly workingDirectory: string;
-  readonly homeDirectory: string;
+  /** What relative paths start at. Default: the working folder of the process. */
+  readonly workingDirectory?: string;
+  /** What `~/` stands for. Default: the home folder of the user. */
+  readonly homeDirectory?: string;
   /** Default: the machine this process runs on. */
   readonly machine?: Machine;
 }
@@ -149,6 +151,6 @@ function complete(
 function absolutePath(path: string, sources: ConfigSources): string {
   const isBelowHome = path === '~' || path.startsWith('~/');
   return isBelowHome
-    ? resolve(sources.homeDirectory, `.${path.slice(1)}`)
-    : resolve(sources.workingDirectory, path);
+    ? resolve(sources.homeDirectory ?? homedir(), `.${path.slice(1)}`)
+    : resolve(sources.workingDirectory ?? process.cwd(), path);
 }

@@ -11,18 +11,18 @@ import {
  */
 
 type Labels = Readonly<Record<string, string>>;
-/** The labels of a metric that has none. */
-export type NoLabels = Readonly<Record<never, never>>;
-/** A metric without labels takes no label argument; one with labels needs it. */
-type LabelArguments<L> = keyof L extends never ? [] : [labels: L];
 
-export interface Counter<L = NoLabels> {
-  /** Adds a non-negative amount. */
-  add(amount: number | bigint, ...labels: LabelArguments<L>): void;
+export interface Counter {
+  /** Adds 1, or a non-negative amount. What is not a number is dropped: counting never fails the work it counts. */
+  inc(amount?: number | bigint): void;
 }
 
-export interface Histogram<L = NoLabels> {
-  observe(value: number, ...labels: LabelArguments<L>): void;
+export interface LabelledCounter<L extends Labels> {
+  inc(labels: L, amount?: number | bigint): void;
+}
+
+export interface LabelledHistogram<L extends Labels> {
+  observe(labels: L, value: number): void;
 }
 
 /** A value that its owner keeps. */
@@ -40,36 +40,42 @@ export interface MetricDefinition {
   readonly help: string;
 }
 
+export function counter(registry: Registry, definition: MetricDefinition): Counter {
+  const metric = new PromCounter({ ...definition, registers: [registry] });
+  return { inc: (amount = 1) => metric.inc(countable(amount)) };
+}
+
 /** `initial` lists the label values to expose as 0 from the start, so that a first increment is seen by `rate()`. */
-export function counter<L extends Labels>(
+export function labelledCounter<L extends Labels>(
   registry: Registry,
   definition: MetricDefinition,
   labelNames: readonly (keyof L & string)[],
   initial: readonly L[],
-): Counter<L> {
+): LabelledCounter<L> {
   const metric = new PromCounter<string>({ ...definition, labelNames, registers: [registry] });
   for (const labels of initial) metric.inc(labels, 0);
-  return { add: (amount, ...labels) => metric.inc({ ...labels[0] }, Number(amount)) };
+  return { inc: (labels, amount = 1) => metric.inc(labels, countable(amount)) };
 }
 
-export function plainCounter(registry: Registry, definition: MetricDefinition): Counter {
-  const metric = new PromCounter({ ...definition, registers: [registry] });
-  return { add: (amount) => metric.inc(Number(amount)) };
-}
-
-export function histogram<L extends Labels>(
+export function labelledHistogram<L extends Labels>(
   registry: Registry,
   definition: MetricDefinition,
   labelNames: readonly (keyof L & string)[],
   buckets: readonly number[],
-): Histogram<L> {
+): LabelledHistogram<L> {
   const metric = new PromHistogram<string>({
     ...definition,
     labelNames,
     buckets: [...buckets],
     registers: [registry],
   });
-  return { observe: (value, ...labels) => metric.observe({ ...labels[0] }, value) };
+  return { observe: (labels, value) => metric.observe(labels, countable(value)) };
+}
+
+/** The library throws on anything but a finite number that is not negative. */
+function countable(amount: number | bigint): number {
+  const value = Number(amount);
+  return Number.isFinite(value) && value > 0 ? value : 0;
 }
 
 /** 0 until an owner is named; NaN while the owner cannot tell, so that one failing owner does not spoil a scrape. */

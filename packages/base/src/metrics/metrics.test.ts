@@ -12,7 +12,7 @@ describe('metrics', () => {
 
   it('count queries by status and statement type, from zero', async () => {
     const metrics = createMetrics();
-    metrics.queryCount.add(2, { status: 'error', statement_type: 'ctas' });
+    metrics.queryCount.inc({ status: 'error', statement_type: 'ctas' }, 2);
     const text = await metrics.text();
     assert.ok(text.includes('svc_query_count_total{status="error",statement_type="ctas"} 2\n'));
     assert.ok(text.includes('svc_query_count_total{status="ok",statement_type="utility"} 0\n'));
@@ -20,7 +20,7 @@ describe('metrics', () => {
 
   it('have the duration buckets of the specification', async () => {
     const metrics = createMetrics();
-    metrics.queryDuration.observe(0.3, { statement_type: 'query' });
+    metrics.queryDuration.observe({ statement_type: 'query' }, 0.3);
     const bounds = [...(await metrics.text()).matchAll(/seconds_bucket\{le="([^"]+)"/g)].map(
       (match) => match[1],
     );
@@ -29,11 +29,20 @@ describe('metrics', () => {
 
   it('take bigint amounts', async () => {
     const metrics = createMetrics();
-    metrics.rowsReturned.add(6_001_215n);
-    metrics.scanBytes.add(10n, { stage: 'read' });
+    metrics.rowsReturned.inc(6_001_215n);
+    metrics.scanBytes.inc({ stage: 'read' }, 10n);
     const text = await metrics.text();
     assert.ok(text.includes('svc_rows_returned_total 6001215\n'));
     assert.ok(text.includes('svc_scan_bytes_total{stage="read"} 10\n'));
+  });
+
+  it('never fail the work that they count', async () => {
+    const metrics = createMetrics();
+    for (const amount of [Number.NaN, -1, Number.POSITIVE_INFINITY]) {
+      metrics.rowsReturned.inc(amount);
+      metrics.queryDuration.observe({ statement_type: 'query' }, amount);
+    }
+    assert.ok((await metrics.text()).includes('svc_rows_returned_total 0\n'));
   });
 
   it('ask the owner of a gauge at each scrape', async () => {
@@ -74,7 +83,7 @@ describe('metrics', () => {
   });
 
   it('are apart from those of another service in the process', async () => {
-    createMetrics().rowsReturned.add(5);
+    createMetrics().rowsReturned.inc(5);
     assert.ok((await createMetrics().text()).includes('svc_rows_returned_total 0\n'));
   });
 
@@ -82,13 +91,13 @@ describe('metrics', () => {
     const compiles = (): void => {
       const metrics = createMetrics();
       // @ts-expect-error there is no such outcome
-      metrics.scanFiles.add(1, { outcome: 'skipped' });
+      metrics.scanFiles.inc({ outcome: 'skipped' });
       // @ts-expect-error the label is missing
-      metrics.scanFiles.add(1);
+      metrics.scanFiles.inc(1);
       // @ts-expect-error the statement type is missing
-      metrics.queryCount.add(1, { status: 'ok' });
+      metrics.queryCount.inc({ status: 'ok' });
       // @ts-expect-error this one has no labels
-      metrics.rowsReturned.add(1, { status: 'ok' });
+      metrics.rowsReturned.inc({ status: 'ok' });
     };
     assert.equal(typeof compiles, 'function');
   });

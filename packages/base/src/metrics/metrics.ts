@@ -5,11 +5,12 @@ import {
   counter,
   type Gauge,
   gauge,
-  type Histogram,
-  histogram,
+  type LabelledCounter,
   type LabelledGauge,
+  type LabelledHistogram,
+  labelledCounter,
   labelledGauge,
-  plainCounter,
+  labelledHistogram,
   readCounter,
 } from './instruments.js';
 import {
@@ -43,26 +44,29 @@ export interface MemoryUse {
  * Counters are told what happened; gauges ask their owner at each scrape.
  */
 export interface Metrics {
-  readonly queryCount: Counter<{ readonly status: QueryStatus; readonly statement_type: StatementType }>;
-  readonly queryDuration: Histogram<{ readonly statement_type: StatementType }>;
+  readonly queryCount: LabelledCounter<{
+    readonly status: QueryStatus;
+    readonly statement_type: StatementType;
+  }>;
+  readonly queryDuration: LabelledHistogram<{ readonly statement_type: StatementType }>;
   readonly rowsReturned: Counter;
   readonly activeQueries: Gauge;
   readonly activeSessions: Gauge;
   readonly healthyWorkers: Gauge;
-  readonly scanFiles: Counter<{ readonly outcome: ScanOutcome }>;
-  readonly scanBytes: Counter<{ readonly stage: ScanStage }>;
-  readonly scanRows: Counter<{ readonly stage: ScanStage }>;
+  readonly scanFiles: LabelledCounter<{ readonly outcome: ScanOutcome }>;
+  readonly scanBytes: LabelledCounter<{ readonly stage: ScanStage }>;
+  readonly scanRows: LabelledCounter<{ readonly stage: ScanStage }>;
   /** Only what bloom filters ruled out; `scanRowGroups` counts all pruning. */
   readonly scanRowGroupsPruned: Counter;
-  readonly s3Requests: Counter<{ readonly operation: S3Operation; readonly status: S3Status }>;
+  readonly s3Requests: LabelledCounter<{ readonly operation: S3Operation; readonly status: S3Status }>;
   readonly s3BytesRead: Counter;
   readonly s3BytesWritten: Counter;
   /** Feeds the used, limit and pressure gauges. */
   readonly coordinatorMemory: { readFrom(read: () => MemoryUse): void };
 
-  readonly queryErrors: Counter<{ readonly code: ErrorCode }>;
-  readonly scanRowGroups: Counter<{ readonly outcome: ScanOutcome }>;
-  readonly stagingBytes: Counter<{ readonly source: StagingSource }>;
+  readonly queryErrors: LabelledCounter<{ readonly code: ErrorCode }>;
+  readonly scanRowGroups: LabelledCounter<{ readonly outcome: ScanOutcome }>;
+  readonly stagingBytes: LabelledCounter<{ readonly source: StagingSource }>;
   readonly queueDepth: Gauge;
   readonly engineHosts: LabelledGauge<EngineHostState>;
   /** Exposed as a counter that the engine pool keeps. */
@@ -96,25 +100,25 @@ type QueryMetric =
 
 function queryMetrics(registry: Registry): Pick<Metrics, QueryMetric> {
   return {
-    queryCount: counter(
+    queryCount: labelledCounter(
       registry,
       { name: 'svc_query_count_total', help: 'Finished queries by status and statement type.' },
       ['status', 'statement_type'],
       queryStatuses.flatMap((status) => statementTypes.map((statement_type) => ({ status, statement_type }))),
     ),
-    queryDuration: histogram(
+    queryDuration: labelledHistogram(
       registry,
       { name: 'svc_query_duration_seconds', help: 'Time from submission to the end of a query.' },
       ['statement_type'],
       durationBuckets,
     ),
-    queryErrors: counter(
+    queryErrors: labelledCounter(
       registry,
       { name: 'svc_query_errors_total', help: 'Failed queries by error code (docs/errors.md).' },
       ['code'],
       (Object.keys(errorCodes) as ErrorCode[]).map((code) => ({ code })),
     ),
-    rowsReturned: plainCounter(registry, { name: 'svc_rows_returned_total', help: 'Rows sent to clients.' }),
+    rowsReturned: counter(registry, { name: 'svc_rows_returned_total', help: 'Rows sent to clients.' }),
     activeQueries: gauge(registry, {
       name: 'svc_active_queries',
       help: 'Queries that have not finished or failed, waiting ones included.',
@@ -135,35 +139,35 @@ function scanMetrics(registry: Registry): Pick<Metrics, ScanMetric> {
   const outcomes = scanOutcomes.map((outcome) => ({ outcome }));
   const stages = scanStages.map((stage) => ({ stage }));
   return {
-    scanFiles: counter(
+    scanFiles: labelledCounter(
       registry,
       { name: 'svc_scan_files_total', help: 'Data files of scans: planned, read or pruned.' },
       ['outcome'],
       outcomes,
     ),
-    scanBytes: counter(
+    scanBytes: labelledCounter(
       registry,
       { name: 'svc_scan_bytes_total', help: 'Bytes of scans: planned, selected after pruning, read.' },
       ['stage'],
       stages,
     ),
-    scanRows: counter(
+    scanRows: labelledCounter(
       registry,
       { name: 'svc_scan_rows_total', help: 'Rows of scans: planned, selected after pruning, read.' },
       ['stage'],
       stages,
     ),
-    scanRowGroupsPruned: plainCounter(registry, {
+    scanRowGroupsPruned: counter(registry, {
       name: 'svc_scan_row_groups_pruned_total',
       help: 'Row groups that a bloom filter ruled out.',
     }),
-    scanRowGroups: counter(
+    scanRowGroups: labelledCounter(
       registry,
       { name: 'svc_scan_row_groups_total', help: 'Row groups of scans: planned, read or pruned.' },
       ['outcome'],
       outcomes,
     ),
-    stagingBytes: counter(
+    stagingBytes: labelledCounter(
       registry,
       { name: 'svc_staging_bytes_total', help: 'Bytes of query input by where they came from.' },
       ['source'],
@@ -174,17 +178,17 @@ function scanMetrics(registry: Registry): Pick<Metrics, ScanMetric> {
 
 function storageMetrics(registry: Registry): Pick<Metrics, 's3Requests' | 's3BytesRead' | 's3BytesWritten'> {
   return {
-    s3Requests: counter(
+    s3Requests: labelledCounter(
       registry,
       { name: 'svc_s3_requests_total', help: 'Requests to object storage.' },
       ['operation', 'status'],
       [],
     ),
-    s3BytesRead: plainCounter(registry, {
+    s3BytesRead: counter(registry, {
       name: 'svc_s3_bytes_read_total',
       help: 'Bytes read from object storage.',
     }),
-    s3BytesWritten: plainCounter(registry, {
+    s3BytesWritten: counter(registry, {
       name: 'svc_s3_bytes_written_total',
       help: 'Bytes written to object storage.',
     }),
