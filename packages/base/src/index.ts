@@ -3,8 +3,7 @@ export { configurationPage } from './config/configuration-page.js';
 export { isLoopbackAddress } from './config/cross-check.js';
 export { type ProcessEnvironment, readProcessEnvironment } from './config/environment.js';
 export { type ConfigSources, loadConfig } from './config/load-config.js';
-export { type Machine, readMachine } from './config/machine.js';
-export type { Config, ConfigKey } from './config/registry.js';
+export type { Config } from './config/registry.js';
 export { formatBytes } from './config/value-types.js';
 export {
   type ErrorCategory,
@@ -29,15 +28,5 @@ export {
   silentLogger,
 } from './log/logger.js';
 export { boundedText } from './log/safe-text.js';
-export {
-  type EngineHostState,
-  type QueryStatus,
-  type S3Operation,
-  type S3Status,
-  type ScanOutcome,
-  type ScanStage,
-  type StagingSource,
-  type StatementType,
-  statementTypes,
-} from './metrics/labels.js';
-export { createMetrics, type MemoryUse, type Metrics, metricsContentType } from './metrics/metrics.js';
+export type { StatementType } from './metrics/labels.js';
+export { createMetrics, type Metrics, metricsContentType } from './metrics/metrics.js';
