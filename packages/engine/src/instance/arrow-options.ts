@@ -1,0 +1,82 @@
+/** The engine's Arrow conversion for one statement: schema of columns, and chunks to arrays. */
+import { readCSchema } from '../arrow/c-schema-read.js';
+import type { ArrowSchema } from '../arrow/types.js';
+import type { OutAddress } from '../capi/functions.js';
+import { arrowSchemaLayout } from '../capi/layouts.js';
+import { type Address, addressOf, releaseArrowStruct } from '../capi/memory.js';
+import type { EngineConnection } from './connection.js';
+
+export interface ColumnDeclaration {
+  readonly name: string;
+  /** A logical type, owned by the caller. */
+  readonly type: Address;
+}
+
+export class ArrowOptions implements Disposable {
+  readonly handle: Address;
+  private readonly connection: EngineConnection;
+
+  /** Takes the connection's settings as they are now: time zone and lossless conversion. */
+  constructor(connection: EngineConnection) {
+    const options: OutAddress = [0];
+    connection.functions.connectionArrowOptions(connection.handle, options);
+    this.connection = connection;
+    this.handle = options[0];
+  }
+
+  schemaOf(columns: readonly ColumnDeclaration[]): ArrowSchema {
+    const { functions } = this.connection;
+    const names = columns.map((column) => bytesOf(`${column.name}\0`));
+    const types = addressList(columns.map((column) => column.type));
+    const namePointers = addressList(names.map(addressOf));
+    const schema = new Uint8Array(new ArrayBuffer(arrowSchemaLayout.size));
+    const address = addressOf(schema);
+    throwErrorData(
+      this.connection,
+      functions.toArrowSchema(
+        this.handle,
+        addressOf(types),
+        addressOf(namePointers),
+        columns.length,
+        address,
+      ),
+    );
+    try {
+      return readCSchema(address);
+    } finally {
+      releaseArrowStruct(address, arrowSchemaLayout.release);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.connection.functions.destroyArrowOptions([this.handle]);
+  }
+}
+
+/** Throws what a `duckdb_error_data` says, if it is an error; destroys it in any case. */
+export function throwErrorData(connection: EngineConnection, error: Address): void {
+  if (error === 0) return;
+  const { functions } = connection;
+  try {
+    if (functions.errorDataHasError(error)) throw connection.error(functions.errorDataMessage(error));
+  } finally {
+    functions.destroyErrorData([error]);
+  }
+}
+
+/** UTF-8 in memory that does not move. */
+export function bytesOf(text: string): Uint8Array {
+  const encoded = Buffer.from(text, 'utf8');
+  const bytes = new Uint8Array(new ArrayBuffer(encoded.byteLength));
+  bytes.set(encoded);
+  return bytes;
+}
+
+/** A C array of addresses. */
+export function addressList(addresses: readonly Address[]): Uint8Array {
+  const words = new BigUint64Array(new ArrayBuffer(8 * Math.max(1, addresses.length)));
+  addresses.forEach((address, index) => {
+    words[index] = BigInt(address);
+  });
+  return new Uint8Array(words.buffer);
+}

@@ -1,0 +1,81 @@
+/**
+ * Opens a database that can reach two folders and nothing else. The order matters: a setting that widens is refused
+ * once `enable_external_access` is off, and every setting but the allowed ones once the configuration is locked.
+ */
+import { quoteText } from '../capi/logical-type.js';
+
+export interface InstanceOptions {
+  readonly memoryBytes: number;
+  readonly threads: number;
+  /** Where the engine spills; created and removed by the caller. */
+  readonly tempDirectory: string;
+  readonly tempDirectoryBytes: number;
+  /** The folder that statements may read. */
+  readonly inputDirectory: string;
+  /** The folder that our own statements may also write (COPY … TO). */
+  readonly outputDirectory?: string;
+  /** Largest Arrow message, header included; a single row beyond it fails. Default 16 MiB, what ADBC clients take. */
+  readonly maxMessageBytes?: number;
+}
+
+/** Settings that a lease needs to change while the configuration is locked. */
+const changeableSettings = [
+  'TimeZone',
+  'threads',
+  'memory_limit',
+  'disabled_optimizers',
+  'arrow_lossless_conversion',
+] as const;
+
+/** Options for opening: what must hold before the first statement. */
+export function openSettings(options: InstanceOptions): readonly (readonly [string, string])[] {
+  return [
+    ['threads', String(options.threads)],
+    ['memory_limit', `${options.memoryBytes}B`],
+    ['autoinstall_known_extensions', 'false'],
+    ['autoload_known_extensions', 'false'],
+    ['allow_community_extensions', 'false'],
+    ['allow_unsigned_extensions', 'false'],
+  ];
+}
+
+/** The changeable settings of a fresh instance. */
+export function initialSettings(options: InstanceOptions): readonly string[] {
+  return [
+    // Answers must not depend on the machine: the session's own zone is set per statement.
+    "SET TimeZone = 'UTC'",
+    `SET threads = ${options.threads}`,
+    `SET memory_limit = '${options.memoryBytes}B'`,
+    "SET disabled_optimizers = ''",
+  ];
+}
+
+/** Statements that configure and lock, in the order in which they must run. */
+export function lockStatements(options: InstanceOptions): readonly string[] {
+  const folders = [
+    options.inputDirectory,
+    ...(options.outputDirectory === undefined ? [] : [options.outputDirectory]),
+  ];
+  const list = (values: readonly string[]) => `[${values.map(quoteText).join(', ')}]`;
+  return [
+    `SET allowed_directories = ${list(folders.map((folder) => (folder.endsWith('/') ? folder : `${folder}/`)))}`,
+    'SET allowed_paths = []',
+    `SET temp_directory = ${quoteText(options.tempDirectory)}`,
+    `SET max_temp_directory_size = '${options.tempDirectoryBytes}B'`,
+    'SET allow_persistent_secrets = false',
+    ...initialSettings(options),
+    // The engine runs ahead of the reader by this much; the default of 1 MB makes large results a third slower.
+    "SET streaming_buffer_size = '64MB'",
+    'SET arrow_large_buffer_size = false',
+    'SET arrow_output_list_view = false',
+    'SET produce_arrow_string_view = false',
+    "SET arrow_output_version = '1.0'",
+    'SET enable_progress_bar = true',
+    'SET enable_progress_bar_print = false',
+    'SET progress_bar_time = 0',
+    "PRAGMA enable_profiling = 'no_output'",
+    `SET allowed_configs = ${list(changeableSettings)}`,
+    'SET enable_external_access = false',
+    'SET lock_configuration = true',
+  ];
+}
