@@ -4,13 +4,26 @@
  */
 import type { IcebergType, NestedField } from '../iceberg/spec/types.js';
 
+/**
+ * What must happen to a physical value before it is cast to the table's type, where a cast alone would be wrong.
+ * `decode-utf8`: text without the annotation, which the engine reads as BLOB: `decode(value)`. `at-utc`: a local time
+ * that is meant in UTC, or an instant that is to become one: `value AT TIME ZONE 'UTC'`, whatever the session's zone.
+ */
+export type ColumnConversion = 'decode-utf8' | 'at-utc';
+
 /** How one column (or nested field) of the table is made from a file. */
 export type ColumnSource =
-  /** The physical column at this path of names (one element at the top level, further ones inside structs), read as `type`. */
+  /**
+   * A physical value read as `type`. `name` is the column's at the top level and the field's inside of a struct;
+   * `element`, `key` and `value` inside lists and maps.
+   */
   | {
       readonly kind: 'column';
       readonly name: string;
+      /** Whether the engine's Parquet reader answers exactly `type`: then nothing is to be done. */
       readonly isExactType: boolean;
+      /** Only where `isExactType` is false: to be applied before the cast to `type`. */
+      readonly conversion?: ColumnConversion;
       readonly type: IcebergType;
     }
   /** Struct fields re-made one by one: renamed, reordered, added or dropped since the file was written. NULL stays NULL. */
@@ -33,7 +46,10 @@ export type ColumnSource =
       readonly value: ColumnSource;
       readonly type: IcebergType;
     }
-  /** Not in the file: NULL, or the field's initial default, or an identity partition value. JSON single-value form of the specification. */
+  /**
+   * Not in the file: NULL, or the field's initial default, or an identity partition value. JSON single-value form of
+   * the specification, but numbers are text, so that none of their digits is lost on the way.
+   */
   | { readonly kind: 'constant'; readonly value: unknown; readonly type: IcebergType };
 
 /** Files that share one physical schema share one list of sources, by index into `TableScan.columns`. */

@@ -1,0 +1,153 @@
+/**
+ * Which row groups of a file may hold rows that a filter keeps. On any uncertainty a row group is kept: pruning never
+ * changes what a query answers, only what it reads.
+ */
+import type { BoundFilter, ColumnFilter } from '../iceberg/expressions/bind-filter.js';
+import { type ColumnSummary, predicateMightHold } from '../iceberg/expressions/column-predicate.js';
+import type { ObjectStore } from '../storage/object-store.js';
+import { type BloomFilter, bloomMightContain, readBloomFilters, wantedValues } from './bloom-filter.js';
+import { onlyNulls, summariseChunk } from './chunk-summary.js';
+import { type ColumnChunk, readColumnChunk } from './column-chunk.js';
+import type { ParquetFooter } from './footer.js';
+import type { ParquetLeaf } from './schema.js';
+
+/** Bytes of bloom filters in memory at a time, about. */
+const maxBatchBytes = 32 * 1024 * 1024;
+const assumedBloomBytes = 1024 * 1024;
+
+/** Where a field's values are in the file: a column; `null` when all of them are NULL; `undefined` when unknown. */
+export type LeafOfField = (fieldId: number) => ParquetLeaf | null | undefined;
+
+export interface PruneOptions {
+  readonly filter: BoundFilter;
+  readonly leafOf: LeafOfField;
+  /** Fields that have no NaN in this file, by the table's own metrics. */
+  readonly hasNoNaN?: (fieldId: number) => boolean;
+  readonly store: ObjectStore;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface PrunedRowGroups {
+  /** Ascending; row groups without rows are in neither list nor count. */
+  readonly rowGroups: readonly number[];
+  readonly prunedByStatistics: number;
+  readonly prunedByBloom: number;
+}
+
+/** Bloom filters are only fetched for row groups that the statistics keep, and only for equalities. */
+export async function pruneRowGroups(footer: ParquetFooter, options: PruneOptions): Promise<PrunedRowGroups> {
+  const groups = Array.from(footer.rowCounts.keys()).filter((rowGroup) => footer.rowCounts[rowGroup] !== 0);
+  if (options.filter.kind === 'always') return { rowGroups: groups, prunedByStatistics: 0, prunedByBloom: 0 };
+  const kept = groups.filter((rowGroup) =>
+    mightHold(options.filter, (column) => statisticsMightHold(footer, rowGroup, column, options)),
+  );
+  const rowGroups = await pruneByBloom(footer, kept, options);
+  return {
+    rowGroups,
+    prunedByStatistics: groups.length - kept.length,
+    prunedByBloom: kept.length - rowGroups.length,
+  };
+}
+
+function mightHold(filter: BoundFilter, columnMightHold: (column: ColumnFilter) => boolean): boolean {
+  switch (filter.kind) {
+    case 'always':
+      return true;
+    case 'never':
+      return false;
+    case 'and':
+      return filter.filters.every((inner) => mightHold(inner, columnMightHold));
+    case 'or':
+      return filter.filters.some((inner) => mightHold(inner, columnMightHold));
+    case 'column':
+      return columnMightHold(filter);
+  }
+}
+
+function statisticsMightHold(
+  footer: ParquetFooter,
+  rowGroup: number,
+  column: ColumnFilter,
+  options: PruneOptions,
+): boolean {
+  const summary = summaryOf(footer, rowGroup, column, options);
+  return summary === undefined || predicateMightHold(column.predicate, summary);
+}
+
+function summaryOf(
+  footer: ParquetFooter,
+  rowGroup: number,
+  { fieldId, type }: ColumnFilter,
+  { leafOf, hasNoNaN }: PruneOptions,
+): ColumnSummary | undefined {
+  const leaf = leafOf(fieldId);
+  if (leaf === null) return onlyNulls;
+  if (leaf === undefined) return undefined;
+  const chunk = readColumnChunk(footer, rowGroup, leaf.column);
+  const summary = summariseChunk(type, leaf, chunk, footer.hasTypeDefinedOrder[leaf.column] === true);
+  return hasNoNaN?.(fieldId) === true ? { ...summary, mayHaveNaN: false } : summary;
+}
+
+/** A filter to be asked: one column of one row group. */
+interface Question {
+  readonly rowGroup: number;
+  readonly leaf: ParquetLeaf;
+  readonly chunk: ColumnChunk;
+}
+
+/** Filters are fetched for some row groups at a time, so that what is in memory stays bounded. */
+async function pruneByBloom(
+  footer: ParquetFooter,
+  rowGroups: readonly number[],
+  options: PruneOptions,
+): Promise<readonly number[]> {
+  const leaves = new Set(equalities(options.filter).flatMap(({ fieldId }) => options.leafOf(fieldId) ?? []));
+  if (leaves.size === 0) return rowGroups;
+  const kept: number[] = [];
+  let batch: Question[] = [];
+  let batchBytes = 0;
+  let first = 0;
+  for (const [index, rowGroup] of rowGroups.entries()) {
+    for (const leaf of leaves) {
+      const chunk = readColumnChunk(footer, rowGroup, leaf.column);
+      if (chunk.bloomFilterStart === undefined) continue;
+      batch.push({ rowGroup, leaf, chunk });
+      batchBytes += chunk.bloomFilterBytes ?? assumedBloomBytes;
+    }
+    if (batchBytes < maxBatchBytes && index < rowGroups.length - 1) continue;
+    const part = rowGroups.slice(first, index + 1);
+    kept.push(...(batch.length === 0 ? part : await askBlooms(footer, part, batch, options)));
+    first = index + 1;
+    batch = [];
+    batchBytes = 0;
+  }
+  return kept;
+}
+
+async function askBlooms(
+  footer: ParquetFooter,
+  rowGroups: readonly number[],
+  questions: readonly Question[],
+  options: PruneOptions,
+): Promise<readonly number[]> {
+  const chunks = questions.map(({ chunk }) => chunk);
+  const answers = await readBloomFilters(options.store, footer, chunks, options.signal);
+  const blooms = new Map<string, BloomFilter>();
+  for (const [index, { rowGroup, leaf }] of questions.entries()) {
+    const bloom = answers[index];
+    if (bloom !== undefined) blooms.set(`${rowGroup}/${leaf.column}`, bloom);
+  }
+  return rowGroups.filter((rowGroup) =>
+    mightHold(options.filter, (column) => {
+      if (!statisticsMightHold(footer, rowGroup, column, options)) return false;
+      const leaf = options.leafOf(column.fieldId);
+      const bloom = leaf ? blooms.get(`${rowGroup}/${leaf.column}`) : undefined;
+      return bloom === undefined || !leaf || bloomMightContain(column, leaf, bloom);
+    }),
+  );
+}
+
+function equalities(filter: BoundFilter): readonly ColumnFilter[] {
+  if (filter.kind === 'column') return wantedValues(filter) === undefined ? [] : [filter];
+  return filter.kind === 'and' || filter.kind === 'or' ? filter.filters.flatMap(equalities) : [];
+}
