@@ -1,1 +1,1 @@
-export {};
+export { type Coordinator, type CoordinatorOptions, type Listener, startCoordinator } from './coordinator.js';

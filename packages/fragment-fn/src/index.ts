@@ -5,3 +5,7 @@ export {
   type FragmentTable,
   fragmentProtocolVersion,
 } from './request.js';
+export { type FragmentEnvironment, type FragmentResult, runFragment, type StagedTable } from './runtime.js';
+export { engineType } from './views/engine-type.js';
+export { sessionStatements } from './views/session-sql.js';
+export { stubFileSql, stubViewSql } from './views/view-sql.js';

@@ -1,0 +1,117 @@
+/** `svc serve`: start in order, print the banner, wait for a signal, stop in reverse order. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  type Config,
+  createLogger,
+  createMetrics,
+  type Logger,
+  loadConfig,
+  parseLogFilter,
+  QueryError,
+  readProcessEnvironment,
+} from '@svc/base';
+import { type Coordinator, startCoordinator } from '@svc/coordinator';
+import { registerSamples } from '../samples/flights.js';
+import { serviceVersion } from '../version.js';
+import { banner } from './banner.js';
+import { onStopSignals } from './signals.js';
+
+export interface ServeOptions {
+  readonly config?: string | undefined;
+}
+
+/** Runs until a signal has stopped it. Answers the exit code: 0 after a drain, 1 when it had to force. */
+export async function serve(options: ServeOptions): Promise<number> {
+  const startedAt = performance.now();
+  const environment = readProcessEnvironment();
+  const toml = await readConfigFile(options.config);
+  const config = loadConfig({ ...(toml ? { toml } : {}), environment: environment.variables });
+  const logger = createLogger('svc', {
+    write: (line) => process.stdout.write(line),
+    filter: parseLogFilter(environment.logLevel),
+  });
+  const stop = new AbortController();
+  const coordinator = await startCoordinator({
+    config,
+    logger,
+    metrics: createMetrics(),
+    version: serviceVersion,
+  });
+  let isForced = false;
+  const removeHandlers = onStopSignals(
+    (signal) => {
+      logger.log('info', `received ${signal}: draining`);
+      process.stderr.write(
+        'Draining: running queries finish, new ones are refused. Ctrl-C again stops at once.\n',
+      );
+      stop.abort();
+    },
+    (signal) => {
+      isForced = true;
+      logger.log('warn', `received ${signal} again: stopping at once`);
+      void coordinator.destroy();
+    },
+  );
+  try {
+    await start(coordinator, config, logger, startedAt, stop.signal);
+    await untilAborted(stop.signal);
+    await coordinator.close(config['server.drain_timeout_secs'] * 1000);
+    logger.log('info', 'stopped');
+    return isForced ? 1 : 0;
+  } finally {
+    await coordinator.destroy();
+    removeHandlers();
+  }
+}
+
+async function start(
+  coordinator: Coordinator,
+  config: Config,
+  logger: Logger,
+  startedAt: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const hasSample =
+    config['samples.enabled'] &&
+    (await registerSamples({ config, logger, signal, progress: (text) => process.stderr.write(text) }));
+  if (signal.aborted) return;
+  const listeners = await coordinator.listen();
+  process.stderr.write(
+    banner({
+      version: serviceVersion,
+      engineVersion: coordinator.engineVersion,
+      listeners,
+      catalogName: config['catalog.name'],
+      catalogPath: config['catalog.path'],
+      passwordPath: coordinator.passwordPath,
+      username: coordinator.localUsername,
+      hasSample,
+      isTls: config['server.tls_cert'] !== undefined,
+      startedInMs: performance.now() - startedAt,
+    }),
+  );
+  logger.log('info', 'ready', { duration_ms: Math.round(performance.now() - startedAt) });
+}
+
+async function readConfigFile(
+  path: string | undefined,
+): Promise<{ readonly path: string; readonly text: string } | undefined> {
+  const file = path ?? join(process.cwd(), 'svc.toml');
+  try {
+    return { path: file, text: await readFile(file, 'utf8') };
+  } catch (error) {
+    if (path === undefined && error instanceof Error && 'code' in error && error.code === 'ENOENT')
+      return undefined;
+    throw new QueryError(
+      'CONFIGURATION_ERROR',
+      `The configuration file ${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+      { cause: error },
+    );
+  }
+}
+
+async function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}

@@ -1,0 +1,202 @@
+/** The coordinator: everything of one service process, started in order and stopped in reverse. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type AdminServer, startAdmin } from '@svc/admin';
+import { type Config, type Logger, type Metrics, QueryError } from '@svc/base';
+import { createHostPool, type EnginePool, engineVersion } from '@svc/engine';
+import { createFlightServer, type FlightServer } from '@svc/flight';
+import { createFlightBackend } from './frontends/flight/flight-backend.js';
+import type { Prepared } from './frontends/flight/prepared.js';
+import { HandleTable } from './identity/handle-table.js';
+import { createLocalIdentity, localUsername, readOrCreatePassword } from './identity/local-identity.js';
+import { SessionStore } from './identity/session-store.js';
+import type { PlannedStatement } from './planner/planned-statement.js';
+import { createPlanning } from './service/create-planning.js';
+import { createRunning } from './service/create-running.js';
+import { type Lake, openLake } from './service/open-lake.js';
+import { poolOptions } from './service/pool-options.js';
+import { registerGauges } from './telemetry/gauges.js';
+
+export interface CoordinatorOptions {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly version: string;
+}
+
+export interface Listener {
+  readonly kind: 'flight' | 'metrics' | 'health';
+  readonly name: string;
+  readonly address: string;
+}
+
+export interface Coordinator {
+  readonly engineVersion: string;
+  readonly localUsername: string;
+  readonly passwordPath: string;
+  /** Opens every listener; clients are served from then on. */
+  listen(): Promise<readonly Listener[]>;
+  /** Refuses new statements, lets running ones finish until the deadline (a duration), then ends them. Idempotent. */
+  close(deadlineMs: number): Promise<void>;
+  /** Ends everything at once. Idempotent. */
+  destroy(): Promise<void>;
+}
+
+const sweepPeriodMs = 10_000;
+
+/** Starts what listeners need: identity, engine hosts, catalog, caches. Throws CONFIGURATION_ERROR. */
+export async function startCoordinator(options: CoordinatorOptions): Promise<Coordinator> {
+  const { config, logger } = options;
+  const passwordPath = join(config['server.data_dir'], 'local-password');
+  const identity = createLocalIdentity(await readOrCreatePassword(passwordPath));
+  const pool = createHostPool(poolOptions(config, logger));
+  try {
+    const lake = await openLake(config);
+    return assemble(options, { pool, lake, passwordPath, identity });
+  } catch (error) {
+    await pool.destroy();
+    throw error;
+  }
+}
+
+interface Parts {
+  readonly lake: Lake;
+  readonly pool: EnginePool;
+  readonly passwordPath: string;
+  readonly identity: ReturnType<typeof createLocalIdentity>;
+}
+
+function assemble(options: CoordinatorOptions, { pool, lake, passwordPath, identity }: Parts): Coordinator {
+  const { config, logger, metrics, version } = options;
+  const now = Date.now;
+  const planner = createPlanning({ config, pool, lake, metrics });
+  const runner = createRunning({ config, pool, metrics, logger, lake, now });
+  const sessions = new SessionStore({
+    idleTimeoutMs: config['session.idle_timeout_secs'] * 1000,
+    maxAgeMs: config['session.max_age_secs'] * 1000,
+    maxPerUser: config['session.max_per_user'],
+    defaults: planner.sessionDefaults,
+    now,
+  });
+  const handleOptions = { ttlMs: config['session.handle_ttl_secs'] * 1000, maxPerSession: 1000, now };
+  const tickets = new HandleTable<PlannedStatement>(handleOptions);
+  const prepared = new HandleTable<Prepared>(handleOptions);
+  sessions.onEnd((session) => {
+    tickets.endSession(session.key);
+    prepared.endSession(session.key);
+  });
+  const sweeper = setInterval(() => {
+    sessions.sweep();
+    tickets.sweep();
+    prepared.sweep();
+  }, sweepPeriodMs).unref();
+
+  const startedAtMs = performance.now();
+  let isReady = false;
+  let admin: AdminServer | undefined;
+  let flight: FlightServer | undefined;
+  registerGauges(metrics, { sessions, pool, admission: runner.admission, tracker: runner.tracker });
+
+  const adminBackend = {
+    isReady: () => isReady,
+    metricsText: () => metrics.text(),
+    status: () => ({
+      status: isReady ? ('ACTIVE' as const) : ('STARTING' as const),
+      node: {
+        role: 'coordinator' as const,
+        version,
+        engineVersion,
+        uptimeSeconds: Math.floor((performance.now() - startedAtMs) / 1000),
+      },
+      // On one node the coordinator is its own worker (spec section 2.4).
+      workers: { total: 1, healthy: 1, healthyUrls: admin === undefined ? [] : [admin.healthUrl] },
+    }),
+  };
+
+  const destroy = async () => {
+    isReady = false;
+    clearInterval(sweeper);
+    flight?.destroy();
+    sessions.closeAll();
+    await pool.destroy();
+    await admin?.destroy();
+  };
+
+  return {
+    engineVersion,
+    localUsername,
+    passwordPath,
+    async listen() {
+      const bindAddress = config['server.bind_address'];
+      admin = await startAdmin({
+        backend: adminBackend,
+        bindAddress,
+        metricsPort: config['metrics.prometheus_port'],
+        logger: logger.child('svc::admin'),
+      });
+      if (config['server.flight_enabled']) {
+        const tls = await readTls(config);
+        flight = await createFlightServer({
+          backend: createFlightBackend({ sessions, identity, planner, runner, tickets, prepared, version }),
+          host: bindAddress,
+          port: config['server.flight_port'],
+          ...(tls === undefined ? {} : { tls }),
+          tlsTerminatedUpstream: config['server.tls_terminated_upstream'],
+          limits: { maxReceiveBytes: config['server.max_request_bytes'] },
+          keepalive: {
+            timeMs: config['server.keepalive_time_secs'] * 1000,
+            timeoutMs: config['server.keepalive_timeout_secs'] * 1000,
+          },
+          logger: logger.child('svc::flight'),
+        });
+      }
+      isReady = true;
+      return listeners(config, admin, flight);
+    },
+    async close(deadlineMs) {
+      isReady = false;
+      runner.admission.drain();
+      const deadline = performance.now() + deadlineMs;
+      const left = () => Math.max(0, deadline - performance.now());
+      await flight?.close(left());
+      await pool.close(left());
+      await admin?.close(Math.min(left(), 1000));
+      await destroy();
+    },
+    destroy,
+  };
+}
+
+function listeners(
+  config: Config,
+  admin: AdminServer,
+  flight: FlightServer | undefined,
+): readonly Listener[] {
+  const address = config['server.bind_address'];
+  const host = address.includes(':') ? `[${address}]` : address;
+  const scheme = config['server.tls_cert'] === undefined ? 'grpc' : 'grpc+tls';
+  return [
+    ...(flight === undefined
+      ? []
+      : [{ kind: 'flight' as const, name: 'Flight SQL', address: `${scheme}://${host}:${flight.port}` }]),
+    { kind: 'metrics', name: 'Metrics', address: `${admin.metricsUrl}/metrics` },
+    { kind: 'health', name: 'Health and status', address: admin.healthUrl },
+  ];
+}
+
+async function readTls(
+  config: Config,
+): Promise<{ readonly certPem: string; readonly keyPem: string } | undefined> {
+  const cert = config['server.tls_cert'];
+  const key = config['server.tls_key'];
+  if (cert === undefined || key === undefined) return undefined;
+  return { certPem: await readPem('server.tls_cert', cert), keyPem: await readPem('server.tls_key', key) };
+}
+
+async function readPem(key: string, path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    throw new QueryError('CONFIGURATION_ERROR', `${key}: the file ${path} cannot be read.`, { cause });
+  }
+}

@@ -1,0 +1,184 @@
+/** The Flight SQL door: translates between the protocol's calls and the service. */
+import { QueryError, withLogContext } from '@svc/base';
+import type {
+  CallContext,
+  FlightSqlBackend,
+  PlannedQuery,
+  PreparedStatement,
+  ResultStream,
+  TableFilter,
+} from '@svc/flight';
+import { compileLikePattern } from '@svc/flight';
+import type { HandleTable } from '../../identity/handle-table.js';
+import type { Session } from '../../identity/session.js';
+import type { SessionStore } from '../../identity/session-store.js';
+import { schemaName } from '../../planner/names.js';
+import type { PlannedStatement } from '../../planner/planned-statement.js';
+import { emptySchema } from '../../results/text-answer.js';
+import { type QueryRunnerDependencies, recordFailure, runPlanned } from '../../service/query-runner.js';
+import {
+  describeStatement,
+  planStatement,
+  type StatementPlannerDependencies,
+} from '../../service/statement-planner.js';
+import { correlation } from './correlation.js';
+import { type Prepared, parametersOf } from './prepared.js';
+import { getSessionOptions, setSessionOptions } from './session-options.js';
+import { type SignInDependencies, signIn } from './sign-in.js';
+import { sqlInfoFacts } from './sql-info-facts.js';
+import { listTables } from './tables.js';
+
+export interface FlightBackendDependencies extends SignInDependencies {
+  readonly sessions: SessionStore;
+  readonly planner: StatementPlannerDependencies;
+  readonly runner: QueryRunnerDependencies;
+  readonly tickets: HandleTable<PlannedStatement>;
+  readonly prepared: HandleTable<Prepared>;
+  readonly version: string;
+}
+
+export function createFlightBackend(dependencies: FlightBackendDependencies): FlightSqlBackend<Session> {
+  const { sessions, planner, runner, tickets, prepared } = dependencies;
+
+  /** Plans for GetFlightInfo. A failure is a query of its own for the tracker and the log. */
+  async function plan(
+    session: Session,
+    sql: string,
+    parameters: Uint8Array | undefined,
+    context: CallContext,
+  ): Promise<PlannedStatement> {
+    runner.admission.throwIfDraining();
+    const startedAt = performance.now();
+    const signal = AbortSignal.any([context.signal, session.closed]);
+    try {
+      return await planStatement(planner, {
+        session,
+        sql,
+        signal,
+        ...(parameters === undefined ? {} : { parameters }),
+      });
+    } catch (caught) {
+      throw recordFailure(
+        runner.tracker,
+        {
+          session,
+          sql,
+          statementType: statementTypeOf(planner, sql),
+          planningMs: performance.now() - startedAt,
+        },
+        caught,
+      );
+    }
+  }
+
+  function ticketFor(session: Session, planned: PlannedStatement): PlannedQuery {
+    return { handle: tickets.add(session.key, planned), schema: planned.schema };
+  }
+
+  return {
+    signIn: (credentials, context) =>
+      inContext(context, undefined, () => signIn(dependencies, credentials, context)),
+    session: async (bearer) => sessions.find(bearer),
+
+    planStatement: (session, sql, context) =>
+      inContext(context, session, async () =>
+        ticketFor(session, await plan(session, sql, undefined, context)),
+      ),
+
+    run: (session, handle, context): Promise<ResultStream> =>
+      inContext(context, session, async () => {
+        const planned = tickets.get(session.key, handle);
+        return await runPlanned(runner, { session, planned, signal: context.signal });
+      }),
+
+    prepare: (session, sql, context) =>
+      inContext(context, session, async (): Promise<PreparedStatement> => {
+        runner.admission.throwIfDraining();
+        const signal = AbortSignal.any([context.signal, session.closed]);
+        const startedAt = performance.now();
+        try {
+          const shape = await describeStatement(planner, { session, sql, signal });
+          const parameterSchema = shape.parameterSchema ?? emptySchema;
+          const handle = prepared.add(session.key, {
+            sql,
+            schema: shape.schema,
+            parameterSchema,
+            parameters: undefined,
+          });
+          return { handle, datasetSchema: shape.schema, parameterSchema, isUpdate: false };
+        } catch (caught) {
+          throw recordFailure(
+            runner.tracker,
+            {
+              session,
+              sql,
+              statementType: statementTypeOf(planner, sql),
+              planningMs: performance.now() - startedAt,
+            },
+            caught,
+          );
+        }
+      }),
+
+    bind: async (session, handle, parameters) => {
+      const statement = prepared.get(session.key, handle);
+      statement.parameters = parametersOf(parameters, statement.parameterSchema);
+      return handle;
+    },
+
+    planPrepared: (session, handle, context) =>
+      inContext(context, session, async () => {
+        const statement = prepared.get(session.key, handle);
+        const planned = await plan(session, statement.sql, statement.parameters, context);
+        return ticketFor(session, planned);
+      }),
+
+    closePrepared: async (session, handle) => prepared.delete(session.key, handle),
+
+    catalogs: async () => planner.catalogs.names,
+
+    schemas: async (_session, catalog, schemaPattern, context) => {
+      const matches = compileLikePattern(schemaPattern);
+      const rows: { catalog: string; schema: string }[] = [];
+      for (const name of planner.catalogs.names) {
+        if (catalog !== undefined && catalog !== '' && catalog !== name) continue;
+        const namespaces = await planner.catalogs
+          .get(name)
+          .catalog.listNamespaces([], { signal: context.signal });
+        rows.push(
+          ...namespaces
+            .map(schemaName)
+            .filter(matches)
+            .map((schema) => ({ catalog: name, schema })),
+        );
+      }
+      return rows;
+    },
+
+    tables: (_session, filter: TableFilter, context) => listTables(planner.catalogs, filter, context.signal),
+    sqlInfo: () => sqlInfoFacts(dependencies.version),
+
+    closeSession: async (session) => sessions.close(session),
+    sessionOptions: (session) => getSessionOptions(session),
+    setSessionOptions: (session, options) => setSessionOptions(session, options, planner),
+  };
+}
+
+/** The statement type of a failed text, which may not even classify. */
+function statementTypeOf(planner: StatementPlannerDependencies, sql: string) {
+  try {
+    return planner.analyzer.classify(sql).statementType;
+  } catch (error) {
+    if (error instanceof QueryError) return 'query';
+    throw error;
+  }
+}
+
+function inContext<T>(
+  context: CallContext,
+  session: Session | undefined,
+  body: () => Promise<T>,
+): Promise<T> {
+  const fields = session === undefined ? {} : { user: session.identity.username, session_id: session.label };
+  return withLogContext({ ...correlation(context), ...fields }, body);
+}

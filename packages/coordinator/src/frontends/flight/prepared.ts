@@ -1,0 +1,45 @@
+import { QueryError } from '@svc/base';
+import { RecordBatchReader, tableFromIPC } from 'apache-arrow';
+
+/** A prepared statement of a session: its text, what it was said to answer and take, and what is bound now. */
+export interface Prepared {
+  readonly sql: string;
+  readonly schema: Uint8Array;
+  readonly parameterSchema: Uint8Array;
+  /** Arrow IPC stream of one row. */
+  parameters: Uint8Array | undefined;
+}
+
+/**
+ * Checks what a client bound: one row with as many values as the statement has parameters. JDBC binds an empty batch
+ * when there are none: that is no parameters. Throws INVALID_PARAMETER.
+ */
+export function parametersOf(stream: Uint8Array, parameterSchema: Uint8Array): Uint8Array | undefined {
+  const expected = RecordBatchReader.from(parameterSchema).open().schema.fields.length;
+  const { rowCount, columnCount } = shapeOf(stream);
+  if (rowCount === 0 || (columnCount === 0 && expected === 0)) return undefined;
+  if (columnCount !== expected) {
+    throw new QueryError(
+      'INVALID_PARAMETER',
+      `The statement has ${expected} parameters; ${columnCount} were bound.`,
+    );
+  }
+  if (rowCount > 1) {
+    throw new QueryError(
+      'INVALID_PARAMETER',
+      `A query takes one row of parameters; ${rowCount} rows were bound.`,
+    );
+  }
+  return stream;
+}
+
+function shapeOf(stream: Uint8Array): { readonly rowCount: number; readonly columnCount: number } {
+  try {
+    const table = tableFromIPC(stream);
+    return { rowCount: table.numRows, columnCount: table.numCols };
+  } catch (cause) {
+    throw new QueryError('INVALID_PARAMETER', 'The bound parameters are not a readable Arrow stream.', {
+      cause,
+    });
+  }
+}

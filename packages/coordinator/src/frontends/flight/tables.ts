@@ -1,0 +1,58 @@
+import { QueryError } from '@svc/base';
+import type { TableFilter, TableRow } from '@svc/flight';
+import { compileLikePattern } from '@svc/flight';
+import type { Catalog, TableIdentifier } from '@svc/lake';
+import type { CatalogDirectory } from '../../planner/catalog-directory.js';
+import { schemaName } from '../../planner/names.js';
+import { tableArrowSchema } from '../../results/table-arrow-schema.js';
+
+/**
+ * The rows of GetTables, in order of catalog, schema and table. Metadata is loaded only when schemas are asked for; a
+ * table that cannot be loaded then is left out of nothing but its columns.
+ */
+export async function* listTables(
+  catalogs: CatalogDirectory,
+  filter: TableFilter,
+  signal: AbortSignal,
+): AsyncGenerator<TableRow> {
+  if (filter.tableTypes.length > 0 && !filter.tableTypes.includes('TABLE')) return;
+  const schemaMatches = compileLikePattern(filter.schemaPattern);
+  const tableMatches = compileLikePattern(filter.tablePattern);
+  for (const name of [...catalogs.names].sort()) {
+    if (filter.catalog !== undefined && filter.catalog !== '' && filter.catalog !== name) continue;
+    const { catalog } = catalogs.get(name);
+    const namespaces = await catalog.listNamespaces([], { signal });
+    const schemas = namespaces.map((namespace) => ({ namespace, schema: schemaName(namespace) }));
+    for (const { namespace, schema } of schemas.sort((a, b) => compare(a.schema, b.schema))) {
+      if (!schemaMatches(schema)) continue;
+      const tables = await catalog.listTables(namespace, { signal });
+      for (const identifier of [...tables].sort((a, b) => compare(a.name, b.name))) {
+        if (!tableMatches(identifier.name)) continue;
+        const row = { catalog: name, schema, table: identifier.name, type: 'TABLE' as const };
+        yield filter.includeSchema
+          ? { ...row, arrowSchema: await schemaOf(catalog, identifier, signal) }
+          : row;
+      }
+    }
+  }
+}
+
+async function schemaOf(
+  catalog: Catalog,
+  identifier: TableIdentifier,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  try {
+    const { metadata } = await catalog.loadTable(identifier, { signal });
+    const schema = metadata.schemas.find((each) => each.schemaId === metadata.currentSchemaId);
+    return tableArrowSchema(schema?.fields ?? []);
+  } catch (error) {
+    // One damaged table must not hide the others from a client that lists them all.
+    if (error instanceof QueryError && error.code !== 'CANCELLED') return tableArrowSchema([]);
+    throw error;
+  }
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

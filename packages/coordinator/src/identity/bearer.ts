@@ -1,0 +1,22 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+
+/** A new session's bearer: 256 random bits. It is returned once and never stored: see `bearerKey`. */
+export function newBearer(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** The key under which a session is found: a look-up by digest leaks nothing about near misses by its timing. */
+export function bearerKey(bearer: string): string {
+  return createHash('sha256').update(bearer).digest('hex');
+}
+
+/** How a session is named in logs and audit: the first 16 hex digits of the bearer's SHA-256 (design section 7). */
+export function sessionLabel(key: string): string {
+  return key.slice(0, 16);
+}
+
+/** Compares two secrets of any length in time that depends on neither. */
+export function isSameSecret(left: string, right: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(left), digest(right));
+}

@@ -1,0 +1,63 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, open, readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { QueryError } from '@svc/base';
+import { isSameSecret } from './bearer.js';
+import type { IdentityProvider } from './identity-provider.js';
+
+export const localUsername = 'local';
+
+/**
+ * The one user that exists without `auth.*` settings: `local`, an admin in SQL. Listeners then refuse every address
+ * but loopback, and the password lies in a file that only the owner of the process can read.
+ */
+export function createLocalIdentity(password: string): IdentityProvider {
+  return {
+    kind: 'local',
+    async signIn(username, given) {
+      const isRight = isSameSecret(given, password);
+      if (username === localUsername && isRight) return { username, roles: ['admin'] };
+      throw new QueryError('UNAUTHENTICATED', 'The user name or the password is not right.');
+    },
+  };
+}
+
+/** Reads the password file, or makes it (mode 0600) with 144 random bits. */
+export async function readOrCreatePassword(path: string): Promise<string> {
+  const existing = await readPassword(path);
+  if (existing !== undefined) return existing;
+  await mkdir(dirname(path), { recursive: true });
+  const password = randomBytes(18).toString('base64url');
+  try {
+    const file = await open(path, 'wx', 0o600);
+    try {
+      await file.writeFile(`${password}\n`);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    return password;
+  } catch (error) {
+    // Another process of the same owner was first.
+    const other = await readPassword(path);
+    if (other !== undefined) return other;
+    throw error;
+  }
+}
+
+async function readPassword(path: string): Promise<string | undefined> {
+  try {
+    const text = (await readFile(path, 'utf8')).trim();
+    if (text.length < 8) {
+      throw new QueryError(
+        'CONFIGURATION_ERROR',
+        `The password file ${path} holds fewer than 8 characters; delete it to have a new one made.`,
+      );
+    }
+    await chmod(path, 0o600);
+    return text;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

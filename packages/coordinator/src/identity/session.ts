@@ -1,0 +1,17 @@
+import type { Identity } from './identity-provider.js';
+import type { SessionSettings } from './session-settings.js';
+
+/** A signed-in user's session (spec section 2.1). The bearer itself is not kept, only its digest. */
+export interface Session {
+  /** SHA-256 of the bearer, hex: keys everything that belongs to the session. */
+  readonly key: string;
+  /** What logs show: the first 16 digits of `key`. */
+  readonly label: string;
+  readonly identity: Identity;
+  readonly clientAddress: string;
+  readonly createdAtMs: number;
+  lastUsedAtMs: number;
+  settings: SessionSettings;
+  /** Aborts with SESSION_EXPIRED when the session ends: whatever runs for it ends too. */
+  readonly closed: AbortSignal;
+}

@@ -1,0 +1,75 @@
+/**
+ * From SQL text to a classified, parsed and gated statement. Nothing here depends on the user or on the catalog, so
+ * the answers are kept: a dashboard sends the same texts again and again.
+ */
+import { QueryError } from '@svc/base';
+import type { EnginePool } from '@svc/engine';
+import {
+  classify,
+  type GatedQuery,
+  gate,
+  type ParsedQuery,
+  readSerializedSql,
+  refusalOf,
+  type Statement,
+} from '@svc/sql';
+import { LRUCache } from 'lru-cache';
+
+export interface AnalyzedQuery {
+  readonly parsed: ParsedQuery;
+  readonly gated: GatedQuery;
+}
+
+export interface Analyzer {
+  /** Throws SYNTAX_ERROR, STATEMENT_TOO_LARGE, NOT_SUPPORTED. A refused kind is an answer, so that it can be counted. */
+  classify(sql: string): Statement;
+  /** Parses and gates one query text. Throws what the gate throws. */
+  analyze(sql: string, owner: string, signal: AbortSignal): Promise<AnalyzedQuery>;
+}
+
+export interface AnalyzerOptions {
+  readonly pool: EnginePool;
+  readonly maxSqlBytes: number;
+}
+
+/** Texts beyond this length are parsed each time: the cache must stay small. */
+const maxCachedCharacters = 32_768;
+const maxCachedQueries = 256;
+
+export function createAnalyzer({ pool, maxSqlBytes }: AnalyzerOptions): Analyzer {
+  const queries = new LRUCache<string, AnalyzedQuery>({ max: maxCachedQueries });
+  return {
+    classify(sql) {
+      const bytes = Buffer.byteLength(sql);
+      if (bytes > maxSqlBytes) {
+        throw new QueryError(
+          'STATEMENT_TOO_LARGE',
+          `The statement has ${bytes} bytes; at most ${maxSqlBytes} are taken (query.max_sql_bytes).`,
+        );
+      }
+      return classify(sql);
+    },
+    async analyze(sql, owner, signal) {
+      const known = queries.get(sql);
+      if (known !== undefined) return known;
+      const lease = await pool.lease({ owner, lane: 'small', signal });
+      let text: string;
+      try {
+        text = await lease.queryText('SELECT json_serialize_sql($1::VARCHAR)', [sql], signal);
+      } finally {
+        await lease.release();
+      }
+      const parsed = readSerializedSql(sql, text);
+      const analyzed: AnalyzedQuery = { parsed, gated: gate(parsed, 'server') };
+      if (sql.length <= maxCachedCharacters) queries.set(sql, analyzed);
+      return analyzed;
+    },
+  };
+}
+
+/** Throws for statements that this version does not run, or never runs. */
+export function throwIfRefused(
+  statement: Statement,
+): asserts statement is Exclude<Statement, { kind: 'unsupported' | 'not-allowed' }> {
+  if (statement.kind === 'unsupported' || statement.kind === 'not-allowed') throw refusalOf(statement);
+}

@@ -1,0 +1,163 @@
+import { QueryError } from '@svc/base';
+import type { EnginePool } from '@svc/engine';
+import {
+  type FragmentLimits,
+  type FragmentRequest,
+  type FragmentTable,
+  fragmentProtocolVersion,
+} from '@svc/fragment-fn';
+import type { ObjectStore, TableScan } from '@svc/lake';
+import { rewriteQuery, type ScanRequest } from '@svc/sql';
+import type { Session } from '../identity/session.js';
+import type { SessionSettings } from '../identity/session-settings.js';
+import type { AnalyzedQuery } from './analyze.js';
+import type { CatalogDirectory } from './catalog-directory.js';
+import { type ResolvedTable, resolveTables } from './resolve-tables.js';
+import { describeOnStubs, engineSession, planOnStubs, type StubPlan } from './stub-planning.js';
+
+export interface PlannerDependencies {
+  readonly pool: EnginePool;
+  readonly catalogs: CatalogDirectory;
+  readonly limits: FragmentLimits;
+  readonly now: () => Date;
+  /** Prunes: manifests, files, row groups. */
+  planScan(table: ResolvedTable, request: ScanRequest, signal: AbortSignal): Promise<TableScan>;
+}
+
+export interface QueryPlan {
+  readonly fragment: Omit<FragmentRequest, 'queryId'>;
+  /** One per table of the fragment. */
+  readonly stores: readonly ObjectStore[];
+  readonly stub: StubPlan;
+}
+
+export interface PlanOptions {
+  readonly query: AnalyzedQuery;
+  readonly session: Session;
+  /** Arrow IPC stream of one row. */
+  readonly parameters?: Uint8Array;
+  readonly signal: AbortSignal;
+}
+
+/** Whose engine instance a statement may run in. */
+export function ownerOf(session: Session): string {
+  return session.identity.username;
+}
+
+interface BoundQuery {
+  readonly sql: string;
+  readonly tables: readonly ResolvedTable[];
+  readonly settings: SessionSettings;
+}
+
+/**
+ * The statement's text for the engine: clock and identity as constants, time travel by name. Unchanged text stays the
+ * user's own, letter by letter.
+ */
+async function bindQuery(
+  dependencies: PlannerDependencies,
+  { query, session, signal }: PlanOptions,
+): Promise<BoundQuery> {
+  const { settings } = session;
+  const tables = await resolveTables({
+    references: query.gated.tables,
+    settings,
+    catalogs: dependencies.catalogs,
+    signal,
+  });
+  const rewritten = rewriteQuery(query.parsed, {
+    clock: dependencies.now(),
+    timeZone: settings.timeZone,
+    user: session.identity.username,
+    catalog: settings.catalog,
+    schema: settings.schema,
+    tableName: (reference) => tables.find((table) => table.reference === reference)?.table ?? reference.table,
+  });
+  if (rewritten === undefined) return { sql: query.parsed.sql, tables, settings };
+  const lease = await dependencies.pool.lease({ owner: ownerOf(session), lane: 'small', signal });
+  try {
+    const sql = await lease.queryText('SELECT json_deserialize_sql($1::JSON)', [rewritten], signal);
+    return { sql, tables, settings };
+  } finally {
+    await lease.release();
+  }
+}
+
+/** Result schema and parameters of a query, without planning its scans. */
+export async function describeQueryStatement(dependencies: PlannerDependencies, options: PlanOptions) {
+  const bound = await bindQuery(dependencies, options);
+  const lease = await dependencies.pool.lease({
+    owner: ownerOf(options.session),
+    lane: 'small',
+    signal: options.signal,
+  });
+  try {
+    return await describeOnStubs({ lease, ...bound, signal: options.signal });
+  } finally {
+    await lease.release();
+  }
+}
+
+/** Plans a query against the tables as they are now. The answer reads exactly the snapshots pinned here. */
+export async function planQuery(dependencies: PlannerDependencies, options: PlanOptions): Promise<QueryPlan> {
+  const { session, signal, parameters } = options;
+  const bound = await bindQuery(dependencies, options);
+  const owner = ownerOf(session);
+  const lease = await dependencies.pool.lease({ owner, lane: 'small', signal });
+  let stub: StubPlan;
+  try {
+    stub = await planOnStubs({ lease, ...bound, signal });
+  } finally {
+    await lease.release();
+  }
+  const tables = await planScans(dependencies, bound.tables, stub.requests, signal);
+  const { settings } = session;
+  return {
+    stub,
+    stores: bound.tables.map((table) => table.loaded.store),
+    fragment: {
+      ...engineSession(bound.tables, settings),
+      protocolVersion: fragmentProtocolVersion,
+      fragmentId: 0,
+      owner,
+      sql: bound.sql,
+      tables,
+      ...(parameters === undefined ? {} : { parameters }),
+      arrow: 'client',
+      limits: {
+        ...dependencies.limits,
+        timeoutMs: settings.queryTimeoutMs ?? dependencies.limits.timeoutMs,
+        resultBytes: settings.maxResultBytes ?? dependencies.limits.resultBytes,
+      },
+    },
+  };
+}
+
+async function planScans(
+  dependencies: PlannerDependencies,
+  tables: readonly ResolvedTable[],
+  requests: readonly ScanRequest[],
+  signal: AbortSignal,
+): Promise<readonly FragmentTable[]> {
+  return await Promise.all(
+    tables.map(async (table, index): Promise<FragmentTable> => {
+      const request = requests[index] ?? { columns: undefined, filters: [] };
+      refuseUnsupportedColumns(table, request);
+      const scan = await dependencies.planScan(table, request, signal);
+      return { catalog: table.catalog, schema: table.schema, table: table.table, scan };
+    }),
+  );
+}
+
+/** A column of a type that this version does not know is refused by name, and only when the statement reads it. */
+function refuseUnsupportedColumns(table: ResolvedTable, request: ScanRequest): void {
+  const read = request.columns?.map(([name]) => name?.toLowerCase());
+  for (const { name, type } of table.columns) {
+    if (type.kind === 'unsupported' && (read === undefined || read.includes(name.toLowerCase()))) {
+      throw new QueryError(
+        'UNSUPPORTED_TABLE_FEATURE',
+        `Column "${name}" of ${table.schema}.${table.table} has the type ${type.text}, which cannot be read; select the other columns by name.`,
+      );
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import type { StatementType } from '@svc/base';
+import type { FragmentRequest } from '@svc/fragment-fn';
+import type { ObjectStore } from '@svc/lake';
+import type { TextAnswer } from '../results/text-answer.js';
+
+/** A statement that is ready to run: its result's schema is known and its snapshots are pinned. */
+export type PlannedStatement = PlannedFragment | PlannedAnswer;
+
+interface PlannedBase {
+  readonly sql: string;
+  readonly statementType: StatementType;
+  /** Encapsulated Arrow IPC schema, exactly what running it will answer. */
+  readonly schema: Uint8Array;
+  readonly planningMs: number;
+}
+
+/** Runs in an engine. The request may be run again: it reads the same snapshots. */
+export interface PlannedFragment extends PlannedBase {
+  readonly kind: 'fragment';
+  /** Everything but the query id, which each run gets anew. */
+  readonly fragment: Omit<FragmentRequest, 'queryId'>;
+  /** One per table of the fragment: opens its files with what the user was granted for it. Never leaves the process. */
+  readonly stores: readonly ObjectStore[];
+}
+
+/** Answered by the coordinator already (SHOW, DESCRIBE, EXPLAIN, USE, SET). */
+export interface PlannedAnswer extends PlannedBase {
+  readonly kind: 'answer';
+  readonly answer: TextAnswer;
+}

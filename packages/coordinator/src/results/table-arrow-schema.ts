@@ -1,0 +1,95 @@
+import { splitIpcStream } from '@svc/flight';
+import { engineType } from '@svc/fragment-fn';
+import type { IcebergType, NestedField } from '@svc/lake';
+import {
+  Binary,
+  Bool,
+  type DataType,
+  DateDay,
+  Decimal,
+  Field,
+  Float32,
+  Float64,
+  Int32,
+  Int64,
+  List,
+  Map_,
+  Schema,
+  Struct,
+  Table,
+  TimeMicrosecond,
+  TimestampMicrosecond,
+  TimestampNanosecond,
+  tableToIPC,
+  Utf8,
+} from 'apache-arrow';
+
+/**
+ * A table's columns as an encapsulated Arrow schema, with the metadata keys that Flight SQL clients read: what a
+ * `SELECT *` of the table answers, known without asking an engine.
+ */
+export function tableArrowSchema(fields: readonly NestedField[]): Uint8Array {
+  const schema = new Schema(
+    fields.map(
+      (field) => new Field(field.name, arrowType(field.type), !field.required, flightMetadata(field.type)),
+    ),
+  );
+  return splitIpcStream(tableToIPC(new Table(schema), 'stream')).schema;
+}
+
+function flightMetadata(type: IcebergType): Map<string, string> {
+  const metadata = new Map([['ARROW:FLIGHT:SQL:TYPE_NAME', engineType(type)]]);
+  if (type.kind === 'decimal') {
+    metadata.set('ARROW:FLIGHT:SQL:PRECISION', String(type.precision));
+    metadata.set('ARROW:FLIGHT:SQL:SCALE', String(type.scale));
+  }
+  return metadata;
+}
+
+/** The same mapping as the engine's (docs/sql.md), by way of the engine type that each Iceberg type becomes. */
+function arrowType(type: IcebergType): DataType {
+  switch (type.kind) {
+    case 'boolean':
+      return new Bool();
+    case 'int':
+    case 'unknown':
+      return new Int32();
+    case 'long':
+      return new Int64();
+    case 'float':
+      return new Float32();
+    case 'double':
+      return new Float64();
+    case 'decimal':
+      return new Decimal(type.scale, type.precision, 128);
+    case 'date':
+      return new DateDay();
+    case 'time':
+      return new TimeMicrosecond();
+    case 'timestamp':
+      return new TimestampMicrosecond();
+    case 'timestamptz':
+    case 'timestamptz_ns':
+      return new TimestampMicrosecond('UTC');
+    case 'timestamp_ns':
+      return new TimestampNanosecond();
+    case 'string':
+    case 'uuid':
+      return new Utf8();
+    case 'fixed':
+    case 'binary':
+    case 'unsupported':
+      return new Binary();
+    case 'struct':
+      return new Struct(type.fields.map((field) => new Field(field.name, arrowType(field.type), true)));
+    case 'list':
+      return new List(new Field('l', arrowType(type.element), true));
+    case 'map': {
+      const entries = new Struct<{ key: DataType; value: DataType }>([
+        new Field('key', arrowType(type.key), false),
+        new Field('value', arrowType(type.value), true),
+      ]);
+      return new Map_(new Field('entries', entries, false));
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import { type Config, type Metrics, QueryError } from '@svc/base';
+import type { EnginePool } from '@svc/engine';
+import { planScan } from '@svc/lake';
+import { quoteString } from '@svc/sql';
+import type { Session } from '../identity/session.js';
+import type { SessionSettings } from '../identity/session-settings.js';
+import { createAnalyzer } from '../planner/analyze.js';
+import { createCatalogDirectory } from '../planner/catalog-directory.js';
+import { ownerOf } from '../planner/plan-query.js';
+import { countScan } from '../telemetry/scan-metrics.js';
+import type { Lake } from './open-lake.js';
+import type { StatementPlannerDependencies } from './statement-planner.js';
+
+export interface PlanningOptions {
+  readonly config: Config;
+  readonly pool: EnginePool;
+  readonly lake: Lake;
+  readonly metrics: Metrics;
+}
+
+export function createPlanning({
+  config,
+  pool,
+  lake,
+  metrics,
+}: PlanningOptions): StatementPlannerDependencies {
+  const queryTimeoutMs = config['query.timeout_secs'] * 1000;
+  const maxResultBytes = config['query.max_result_bytes'];
+  const sessionDefaults: SessionSettings = {
+    catalog: config['catalog.name'],
+    schema: undefined,
+    timeZone: 'UTC',
+    queryTimeoutMs: undefined,
+    maxResultBytes: undefined,
+  };
+  return {
+    pool,
+    analyzer: createAnalyzer({ pool, maxSqlBytes: config['query.max_sql_bytes'] }),
+    catalogs: createCatalogDirectory(new Map([[config['catalog.name'], lake.catalog]])),
+    sessionDefaults,
+    sessionLimits: { queryTimeoutMs, maxResultBytes },
+    limits: {
+      memoryBytes: config['query.memory_limit'],
+      resultBytes: maxResultBytes,
+      timeoutMs: queryTimeoutMs,
+    },
+    now: () => new Date(),
+    planScan: async (table, request, signal) => {
+      const scan = await planScan(table.loaded, table.snapshot, request, {
+        tableName: `${table.catalog}.${table.schema}.${table.loaded.identifier.name}`,
+        footers: lake.footers,
+        manifests: lake.manifests,
+        signal,
+      });
+      countScan(metrics, scan.counts);
+      return scan;
+    },
+    checkTimeZone: (name, session, signal) => checkTimeZone(pool, name, session, signal),
+  };
+}
+
+/** The engine knows which names there are; a wrong one is said to be wrong here, not by the next query. */
+async function checkTimeZone(
+  pool: EnginePool,
+  name: string,
+  session: Session,
+  signal: AbortSignal,
+): Promise<void> {
+  const lease = await pool.lease({ owner: ownerOf(session), lane: 'small', signal });
+  try {
+    await lease.execute([`SET TimeZone = ${quoteString(name)}`], signal);
+  } catch (error) {
+    if (error instanceof QueryError && error.category === 'user' && error.code !== 'CANCELLED') {
+      throw new QueryError(
+        'INVALID_ARGUMENT',
+        `There is no time zone ${JSON.stringify(name.slice(0, 64))}; names are those of the IANA database, such as Europe/Berlin.`,
+        { cause: error },
+      );
+    }
+    throw error;
+  } finally {
+    await lease.release();
+  }
+}

@@ -1,0 +1,58 @@
+import type { Config, Logger, Metrics } from '@svc/base';
+import type { EnginePool } from '@svc/engine';
+import { stageScan } from '@svc/lake';
+import { Admission } from '../scheduler/admission.js';
+import { QueryTracker } from '../tracker/query-tracker.js';
+import type { Lake } from './open-lake.js';
+import type { QueryRunnerDependencies } from './query-runner.js';
+
+export interface RunningOptions {
+  readonly config: Config;
+  readonly pool: EnginePool;
+  readonly lake: Lake;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  readonly now: () => number;
+}
+
+const maxFinishedRecords = 1000;
+
+export function createRunning({
+  config,
+  pool,
+  lake,
+  metrics,
+  logger,
+  now,
+}: RunningOptions): QueryRunnerDependencies {
+  return {
+    pool,
+    metrics,
+    logger: logger.child('svc::query'),
+    admission: new Admission({
+      maxConcurrent: config['query.max_concurrent'],
+      maxQueued: config['query.max_queued'],
+      queueTimeoutMs: config['query.queue_timeout_secs'] * 1000,
+    }),
+    tracker: new QueryTracker({
+      metrics,
+      logger: logger.child('svc::query'),
+      now,
+      maxFinished: maxFinishedRecords,
+    }),
+    stage: async (scan, store, directory, signal) => {
+      const staged = await stageScan(scan, {
+        store,
+        directory,
+        cache: lake.staging,
+        footers: lake.footers,
+        signal,
+      });
+      metrics.stagingBytes.inc({ source: 'storage' }, staged.bytesFetched);
+      metrics.stagingBytes.inc({ source: 'cache' }, Math.max(0, staged.bytesStaged - staged.bytesFetched));
+      const filesRead = staged.groups.reduce((sum, group) => sum + group.paths.length, 0);
+      metrics.scanFiles.inc({ outcome: 'read' }, filesRead);
+      return { ...staged, filesRead };
+    },
+  };
+}

@@ -1,0 +1,151 @@
+/** Runs planned statements: admission, the fragment, tracking, and the stream to the client. */
+import { type Logger, linkAbort, type Metrics, QueryError, withLogContext } from '@svc/base';
+import type { EnginePool } from '@svc/engine';
+import type { ResultStream } from '@svc/flight';
+import {
+  type FragmentEnvironment,
+  type FragmentResult,
+  runFragment,
+  type StagedTable,
+} from '@svc/fragment-fn';
+import type { ObjectStore, TableScan } from '@svc/lake';
+import type { Session } from '../identity/session.js';
+import type { PlannedAnswer, PlannedFragment, PlannedStatement } from '../planner/planned-statement.js';
+import type { Admission, AdmissionTicket } from '../scheduler/admission.js';
+import type { QueryTracker, TrackedQuery } from '../tracker/query-tracker.js';
+import { trackedMessages } from './tracked-messages.js';
+
+export interface QueryRunnerDependencies {
+  readonly pool: EnginePool;
+  /** Brings one table's chunks into the engine's folder. */
+  stage(scan: TableScan, store: ObjectStore, directory: string, signal: AbortSignal): Promise<StagedTable>;
+  readonly admission: Admission;
+  readonly tracker: QueryTracker;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+}
+
+export interface RunOptions {
+  readonly session: Session;
+  readonly planned: PlannedStatement;
+  readonly signal: AbortSignal;
+}
+
+/** Starts a planned statement. Its stream must be read to the end or returned early. Throws QueryError. */
+export async function runPlanned(
+  dependencies: QueryRunnerDependencies,
+  options: RunOptions,
+): Promise<ResultStream> {
+  const { session, planned } = options;
+  const query = dependencies.tracker.start({
+    session,
+    sql: planned.sql,
+    statementType: planned.statementType,
+    planningMs: planned.planningMs,
+  });
+  const context = {
+    query_id: query.queryId,
+    user: session.identity.username,
+    session_id: session.label,
+    statement_type: planned.statementType,
+  };
+  return await withLogContext(context, async () => {
+    try {
+      return planned.kind === 'answer'
+        ? answerStream(planned, query)
+        : await fragmentStream(dependencies, options, planned, query);
+    } catch (caught) {
+      const error = QueryError.from(caught);
+      query.fail(error);
+      throw error;
+    }
+  });
+}
+
+/** Records a statement that failed before it could be run: classification, the gate, planning. */
+export function recordFailure(
+  tracker: QueryTracker,
+  start: Parameters<QueryTracker['start']>[0],
+  caught: unknown,
+): QueryError {
+  const error = QueryError.from(caught);
+  tracker.start(start).fail(error);
+  return error;
+}
+
+function answerStream(planned: PlannedAnswer, query: TrackedQuery): ResultStream {
+  query.phase('streaming');
+  const { answer } = planned;
+  const messages = answer.messages.map((message) => ({ ...message, release: () => undefined }));
+  return {
+    schema: answer.schema,
+    messages: trackedMessages(toAsync(messages), {
+      onMessage: () => query.returned(answer.rowCount, 0),
+      onEnd: (error) => (error === undefined ? query.finish() : query.fail(error)),
+    }),
+  };
+}
+
+async function* toAsync<T>(values: readonly T[]): AsyncGenerator<T> {
+  yield* values;
+}
+
+function environmentOf(
+  { pool, stage }: QueryRunnerDependencies,
+  { fragment, stores }: PlannedFragment,
+): FragmentEnvironment {
+  return {
+    pool,
+    stage: (table, directory, signal) => {
+      const store = stores[fragment.tables.indexOf(table)];
+      if (store === undefined)
+        throw new QueryError('INTERNAL_ERROR', `The table ${table.scan.tableName} has no store.`);
+      return stage(table.scan, store, directory, signal);
+    },
+  };
+}
+
+async function fragmentStream(
+  dependencies: QueryRunnerDependencies,
+  { session, signal }: RunOptions,
+  planned: PlannedFragment,
+  query: TrackedQuery,
+): Promise<ResultStream> {
+  // The session's end cancels what runs for it; the caller's signal is the other way to end.
+  const link = linkAbort(AbortSignal.any([signal, session.closed]));
+  let place: AdmissionTicket | undefined;
+  let fragment: FragmentResult;
+  try {
+    place = await dependencies.admission.enter(link.signal);
+    query.phase('executing');
+    fragment = await runFragment(
+      { ...planned.fragment, queryId: query.queryId },
+      environmentOf(dependencies, planned),
+      { signal: link.signal },
+    );
+  } catch (error) {
+    place?.[Symbol.dispose]();
+    link[Symbol.dispose]();
+    throw error;
+  }
+  const admitted = place;
+  void fragment.engineFree.then(() => {
+    admitted[Symbol.dispose]();
+    query.phase('streaming');
+  });
+  return {
+    schema: fragment.schema,
+    messages: trackedMessages(fragment.messages, {
+      onMessage: (message) => query.returned(message.rowCount, message.body.byteLength),
+      onEnd: (error) => {
+        link[Symbol.dispose]();
+        const statistics = fragment.statistics();
+        query.statistics(statistics);
+        dependencies.metrics.scanRows.inc({ stage: 'read' }, Number(statistics.rowsScanned));
+        dependencies.metrics.scanBytes.inc({ stage: 'read' }, statistics.bytesStaged);
+        if (error === undefined) query.finish();
+        else query.fail(error);
+      },
+    }),
+  };
+}

@@ -1,0 +1,194 @@
+/** Turns one SQL text of a session into something that is ready to run, whatever door it came through. */
+import { QueryError } from '@svc/base';
+import type { Statement } from '@svc/sql';
+import type { Session } from '../identity/session.js';
+import type { SessionSettings } from '../identity/session-settings.js';
+import { type Analyzer, throwIfRefused } from '../planner/analyze.js';
+import type { CatalogDirectory } from '../planner/catalog-directory.js';
+import { namespaceOf, schemaName, writtenName } from '../planner/names.js';
+import { describeQueryStatement, type PlannerDependencies, planQuery } from '../planner/plan-query.js';
+import type { PlannedStatement } from '../planner/planned-statement.js';
+import { resolveTables } from '../planner/resolve-tables.js';
+import { arrowFields } from '../results/arrow-fields.js';
+import { type TextAnswer, textAnswer } from '../results/text-answer.js';
+import { describeQuery, describeTable } from '../statements/describe.js';
+import { answerExplain } from '../statements/explain.js';
+import { type SessionLimits, withoutSetting, withSetting } from '../statements/session-options.js';
+import { answerShow } from '../statements/show.js';
+
+export interface StatementPlannerDependencies extends PlannerDependencies {
+  readonly analyzer: Analyzer;
+  readonly sessionDefaults: SessionSettings;
+  readonly sessionLimits: SessionLimits;
+  /** Throws INVALID_ARGUMENT for a time zone that the engine does not know. */
+  checkTimeZone(name: string, session: Session, signal: AbortSignal): Promise<void>;
+}
+
+export interface StatementOptions {
+  readonly session: Session;
+  readonly sql: string;
+  readonly parameters?: Uint8Array;
+  readonly signal: AbortSignal;
+}
+
+/** What `prepare` promises to a client. */
+export interface StatementShape {
+  readonly schema: Uint8Array;
+  readonly parameterSchema: Uint8Array | undefined;
+}
+
+type RunnableStatement = Exclude<Statement, { kind: 'unsupported' | 'not-allowed' }>;
+
+/** Plans a statement. What has an effect on the session (USE, SET) has it here, once. */
+export async function planStatement(
+  dependencies: StatementPlannerDependencies,
+  options: StatementOptions,
+): Promise<PlannedStatement> {
+  const startedAt = performance.now();
+  const statement = dependencies.analyzer.classify(options.sql);
+  throwIfRefused(statement);
+  const base = { sql: options.sql, statementType: statement.statementType };
+  if (statement.kind === 'query') {
+    const query = await analyzeQuery(dependencies, statement.sql, options);
+    const plan = await planQuery(dependencies, { ...options, query });
+    return {
+      ...base,
+      kind: 'fragment',
+      schema: plan.stub.description.schema,
+      fragment: plan.fragment,
+      stores: plan.stores,
+      planningMs: performance.now() - startedAt,
+    };
+  }
+  if (options.parameters !== undefined) {
+    throw new QueryError('INVALID_PARAMETER', 'Only queries take parameters.');
+  }
+  const answer = await answerStatement(dependencies, statement, options);
+  return {
+    ...base,
+    kind: 'answer',
+    schema: answer.schema,
+    answer,
+    planningMs: performance.now() - startedAt,
+  };
+}
+
+/** Result schema and parameters without planning scans, and without the effects of USE and SET. */
+export async function describeStatement(
+  dependencies: StatementPlannerDependencies,
+  options: StatementOptions,
+): Promise<StatementShape> {
+  const statement = dependencies.analyzer.classify(options.sql);
+  throwIfRefused(statement);
+  if (statement.kind === 'query') {
+    const query = await analyzeQuery(dependencies, statement.sql, options);
+    const description = await describeQueryStatement(dependencies, { ...options, query });
+    return { schema: description.schema, parameterSchema: description.parameterSchema };
+  }
+  const hasEffect = statement.kind === 'use' || statement.kind === 'set' || statement.kind === 'reset';
+  const answer = hasEffect ? resultAnswer('') : await answerStatement(dependencies, statement, options);
+  return { schema: answer.schema, parameterSchema: undefined };
+}
+
+function analyzeQuery(
+  dependencies: StatementPlannerDependencies,
+  sql: string,
+  { session, signal }: StatementOptions,
+) {
+  return dependencies.analyzer.analyze(sql, session.identity.username, signal);
+}
+
+/** What statements with an effect answer: one row that says what holds now. */
+function resultAnswer(text: string): TextAnswer {
+  return textAnswer([{ name: 'result', isNullable: false }], [[text]]);
+}
+
+async function answerStatement(
+  dependencies: StatementPlannerDependencies,
+  statement: Exclude<RunnableStatement, { kind: 'query' }>,
+  options: StatementOptions,
+): Promise<TextAnswer> {
+  const { session, signal } = options;
+  const { catalogs } = dependencies;
+  switch (statement.kind) {
+    case 'show-catalogs':
+    case 'show-schemas':
+    case 'show-tables':
+      return await answerShow(statement, session.settings, catalogs, signal);
+    case 'describe-table': {
+      const name = writtenName(statement.name);
+      const [table] = await resolveTables({
+        references: [name],
+        settings: session.settings,
+        catalogs,
+        signal,
+      });
+      return describeTable(table?.columns ?? []);
+    }
+    case 'describe-query': {
+      const query = await analyzeQuery(dependencies, statement.sql, options);
+      const description = await describeQueryStatement(dependencies, { ...options, query });
+      return describeQuery(arrowFields(description.schema));
+    }
+    case 'explain': {
+      if (statement.analyze)
+        throw new QueryError(
+          'NOT_SUPPORTED',
+          'EXPLAIN ANALYZE is not supported by this version; EXPLAIN is.',
+        );
+      const query = await analyzeQuery(dependencies, statement.sql, options);
+      const { fragment, stub } = await planQuery(dependencies, { ...options, query });
+      const scans = fragment.tables.map((table, index) => ({
+        table,
+        request: stub.requests[index] ?? { columns: undefined, filters: [] },
+      }));
+      return answerExplain({ scans, withoutPushdown: stub.withoutPushdown, sql: fragment.sql });
+    }
+    case 'use':
+      session.settings = await use(statement.name, session.settings, catalogs, signal);
+      return resultAnswer(
+        `USE ${[session.settings.catalog, session.settings.schema].filter((part) => part !== undefined).join('.')}`,
+      );
+    case 'set':
+      if (statement.name === 'timezone') await dependencies.checkTimeZone(statement.value, session, signal);
+      session.settings = withSetting(
+        session.settings,
+        statement.name,
+        statement.value,
+        dependencies.sessionLimits,
+      );
+      return resultAnswer(`SET ${statement.name}`);
+    case 'reset':
+      session.settings = withoutSetting(session.settings, statement.name, dependencies.sessionDefaults);
+      return resultAnswer(`RESET ${statement.name}`);
+    case 'call':
+      // Catalogs are asked anew for every statement: there is nothing cached that could be stale.
+      return resultAnswer('The catalog cache was refreshed.');
+  }
+}
+
+/** `USE s`, `USE c` or `USE c.s`: one part is a schema of the current catalog, else a catalog. */
+export async function use(
+  name: readonly string[],
+  settings: SessionSettings,
+  catalogs: CatalogDirectory,
+  signal: AbortSignal,
+): Promise<SessionSettings> {
+  const [first = '', second] = name;
+  if (second === undefined) {
+    const current = catalogs.get(settings.catalog);
+    if (await current.catalog.namespaceExists(namespaceOf(first), { signal }))
+      return { ...settings, schema: first };
+    const isCatalog = catalogs.names.some((each) => each.toLowerCase() === first.toLowerCase());
+    if (isCatalog) return { ...settings, catalog: catalogs.get(first).name, schema: undefined };
+    throw new QueryError(
+      'SCHEMA_NOT_FOUND',
+      `There is no schema "${first}" in catalog "${settings.catalog}", and no catalog of that name.`,
+    );
+  }
+  const { name: catalogName, catalog } = catalogs.get(first);
+  if (!(await catalog.namespaceExists(namespaceOf(second), { signal }))) {
+    throw new QueryError('SCHEMA_NOT_FOUND', `There is no schema "${second}" in catalog "${catalogName}".`);
+  }
+  return { ...settings, catalog: catalogName, schema: schemaName(namespaceOf(second)) };
+}

@@ -1,0 +1,52 @@
+import { formatBytes } from '@svc/base';
+import type { FragmentTable } from '@svc/fragment-fn';
+import type { ScanFilter, ScanRequest } from '@svc/sql';
+import { type TextAnswer, textAnswer } from '../results/text-answer.js';
+import { filterText } from './filter-text.js';
+
+export interface ExplainedScan {
+  readonly table: FragmentTable;
+  readonly request: ScanRequest;
+}
+
+export interface Explained {
+  readonly scans: readonly ExplainedScan[];
+  /** Why filters and columns could not be taken from the plan, when they could not. */
+  readonly withoutPushdown: string | undefined;
+  readonly sql: string;
+}
+
+/** EXPLAIN: what will be read and why, as lines of text. Nothing of the data is in it. */
+export function answerExplain(explained: Explained): TextAnswer {
+  const lines = [
+    'Runs on one node as one fragment',
+    ...explained.scans.flatMap(scanLines),
+    ...(explained.withoutPushdown === undefined ? [] : [`Pushdown: none (${explained.withoutPushdown})`]),
+    ...(explained.scans.length === 0 ? ['Reads no table'] : []),
+    `SQL: ${explained.sql.replaceAll(/\s+/g, ' ').trim()}`,
+  ];
+  return textAnswer(
+    [{ name: 'plan', isNullable: false }],
+    lines.map((line) => [line]),
+  );
+}
+
+function scanLines({ table, request }: ExplainedScan): readonly string[] {
+  const { counts, columns, snapshotId, tableName } = table.scan;
+  const snapshot = snapshotId === undefined ? 'no snapshot' : `snapshot ${snapshotId}`;
+  return [
+    `Scan ${tableName} (${snapshot})`,
+    `  columns: ${columnText(request, columns.length)}`,
+    `  filters: ${request.filters.length === 0 ? 'none' : request.filters.map((filter: ScanFilter) => filterText(filter)).join(' AND ')}`,
+    `  manifests: ${counts.manifestsRead} of ${counts.manifestsTotal} read`,
+    `  files: ${counts.filesPlanned} of ${counts.filesTotal} planned, ${counts.filesPruned} pruned`,
+    `  row groups: ${counts.rowGroupsPlanned} of ${counts.rowGroupsTotal} planned, ${counts.rowGroupsPrunedByStatistics} pruned by statistics, ${counts.rowGroupsPrunedByBloom} by bloom filters`,
+    `  bytes: ${counts.bytesPlanned} of ${counts.bytesTotal} (${formatBytes(counts.bytesPlanned)} of ${formatBytes(counts.bytesTotal)})`,
+  ];
+}
+
+function columnText(request: ScanRequest, total: number): string {
+  if (request.columns === undefined) return `all ${total}`;
+  if (request.columns.length === 0) return `none of ${total} (row count only)`;
+  return `${request.columns.map((path) => path.join('.')).join(', ')} (of ${total})`;
+}

@@ -1,0 +1,80 @@
+import { compileLikePattern } from '@svc/flight';
+import type { LikePattern, ShowCatalogs, ShowSchemas, ShowTables, Statement } from '@svc/sql';
+import type { SessionSettings } from '../identity/session-settings.js';
+import type { CatalogDirectory } from '../planner/catalog-directory.js';
+import { namespaceOf, schemaName } from '../planner/names.js';
+import { type TextAnswer, textAnswer } from '../results/text-answer.js';
+
+export type ShowStatement = ShowCatalogs | ShowSchemas | ShowTables;
+
+export function isShow(statement: Statement): statement is ShowStatement {
+  return (
+    statement.kind === 'show-catalogs' ||
+    statement.kind === 'show-schemas' ||
+    statement.kind === 'show-tables'
+  );
+}
+
+/** SHOW CATALOGS, SHOW SCHEMAS [IN c] and SHOW TABLES [IN [c.]s], each with LIKE; one column, ordered by name. */
+export async function answerShow(
+  statement: ShowStatement,
+  settings: SessionSettings,
+  catalogs: CatalogDirectory,
+  signal: AbortSignal,
+): Promise<TextAnswer> {
+  const names = await listNames(statement, settings, catalogs, signal);
+  const matches = compileLikePattern(statement.like && backslashPattern(statement.like));
+  const column = statement.kind.replace('show-', '').replace(/s$/, '');
+  const rows = names
+    .filter(matches)
+    .sort()
+    .map((name) => [name]);
+  return textAnswer([{ name: `${column}_name`, isNullable: false }], rows);
+}
+
+async function listNames(
+  statement: ShowStatement,
+  settings: SessionSettings,
+  catalogs: CatalogDirectory,
+  signal: AbortSignal,
+): Promise<string[]> {
+  switch (statement.kind) {
+    case 'show-catalogs':
+      return [...catalogs.names];
+    case 'show-schemas': {
+      const { catalog } = catalogs.get(statement.catalog ?? settings.catalog);
+      return (await catalog.listNamespaces([], { signal })).map(schemaName);
+    }
+    case 'show-tables': {
+      const { catalog } = catalogs.get(statement.catalog ?? settings.catalog);
+      const schema = statement.schema ?? settings.schema;
+      const namespaces =
+        schema === undefined ? await catalog.listNamespaces([], { signal }) : [namespaceOf(schema)];
+      const names: string[] = [];
+      for (const namespace of namespaces) {
+        const tables = await catalog.listTables(namespace, { signal });
+        // Without a schema to list, each name must say where it is.
+        names.push(
+          ...tables.map((table) =>
+            schema === undefined ? `${schemaName(namespace)}.${table.name}` : table.name,
+          ),
+        );
+      }
+      return names;
+    }
+  }
+}
+
+/** The same pattern with `\\` as its escape character: SQL's LIKE has none unless it is given. */
+function backslashPattern({ pattern, escape }: LikePattern): string {
+  const characters = [...pattern];
+  let text = '';
+  for (let index = 0; index < characters.length; index += 1) {
+    const character = characters[index] ?? '';
+    if (escape !== undefined && character === escape) {
+      index += 1;
+      text += `\\${characters[index] ?? ''}`;
+    } else text += character === '\\' ? '\\\\' : character;
+  }
+  return text;
+}

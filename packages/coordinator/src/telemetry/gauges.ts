@@ -1,0 +1,29 @@
+import type { Metrics } from '@svc/base';
+import type { EnginePool } from '@svc/engine';
+import type { SessionStore } from '../identity/session-store.js';
+import type { Admission } from '../scheduler/admission.js';
+import type { QueryTracker } from '../tracker/query-tracker.js';
+
+export interface GaugeSources {
+  readonly sessions: SessionStore;
+  readonly pool: EnginePool;
+  readonly admission: Admission;
+  readonly tracker: QueryTracker;
+}
+
+/** Tells the gauges of spec section 2.8 whom to ask at each scrape. */
+export function registerGauges(metrics: Metrics, { sessions, pool, admission, tracker }: GaugeSources): void {
+  metrics.activeQueries.readFrom(() => tracker.activeCount);
+  metrics.activeSessions.readFrom(() => sessions.size);
+  metrics.healthyWorkers.readFrom(() => 1);
+  metrics.queueDepth.readFrom(() => admission.queued);
+  metrics.coordinatorMemory.readFrom(() => {
+    const stats = pool.stats();
+    return { usedBytes: stats.memoryUsedBytes, limitBytes: stats.memoryLimitBytes };
+  });
+  metrics.engineHosts.readFrom(() => {
+    const { idle, leased } = pool.stats();
+    return { idle, leased };
+  });
+  metrics.engineHostsReplaced.readFrom(() => pool.stats().replaced);
+}

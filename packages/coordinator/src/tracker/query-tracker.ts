@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto';
+import { errorFields, type Logger, type Metrics, type QueryError, type StatementType } from '@svc/base';
+import type { FragmentStatistics } from '@svc/fragment-fn';
+import type { Session } from '../identity/session.js';
+import type { QueryPhase, QueryRecord } from './query-record.js';
+
+export interface QueryTrackerOptions {
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  readonly now: () => number;
+  /** Finished records kept, newest first. */
+  readonly maxFinished: number;
+}
+
+/** SQL texts are kept up to this many characters: a record must not hold megabytes. */
+const maxSqlCharacters = 16_384;
+
+export interface QueryStart {
+  readonly session: Session;
+  readonly sql: string;
+  readonly statementType: StatementType;
+  /** Time that planning took before the record began (GetFlightInfo). */
+  readonly planningMs?: number;
+}
+
+/** The handle of one running query; `finish` or `fail` ends it, once. */
+export interface TrackedQuery {
+  readonly queryId: string;
+  phase(phase: QueryPhase): void;
+  returned(rows: number, bytes: number): void;
+  statistics(statistics: FragmentStatistics): void;
+  finish(): void;
+  fail(error: QueryError): void;
+}
+
+/** Running and finished queries, in memory, bounded; and the counters and the log record of each one's end. */
+export class QueryTracker {
+  readonly #options: QueryTrackerOptions;
+  readonly #running = new Map<string, RunningQuery>();
+  readonly #finished: QueryRecord[] = [];
+
+  constructor(options: QueryTrackerOptions) {
+    this.#options = options;
+  }
+
+  get activeCount(): number {
+    return this.#running.size;
+  }
+
+  start(start: QueryStart): TrackedQuery {
+    const query = new RunningQuery(randomUUID(), start, this.#options.now);
+    this.#running.set(query.queryId, query);
+    let isEnded = false;
+    const end = (error: QueryError | undefined) => {
+      if (isEnded) return;
+      isEnded = true;
+      this.#end(query, error);
+    };
+    return {
+      queryId: query.queryId,
+      phase: (phase) => query.enter(phase),
+      returned: (rows, bytes) => query.returned(rows, bytes),
+      statistics: (statistics) => {
+        query.fragment = statistics;
+      },
+      finish: () => end(undefined),
+      fail: (error) => end(error),
+    };
+  }
+
+  /** Newest first: running ones, then finished ones. */
+  list(): readonly QueryRecord[] {
+    const running = [...this.#running.values()].reverse().map((query) => query.record(undefined, false));
+    return [...running, ...this.#finished];
+  }
+
+  #end(query: RunningQuery, error: QueryError | undefined): void {
+    this.#running.delete(query.queryId);
+    const record = query.record(error, true);
+    this.#finished.unshift(record);
+    this.#finished.length = Math.min(this.#finished.length, this.#options.maxFinished);
+    const { metrics } = this.#options;
+    const statementType = query.start.statementType;
+    metrics.queryCount.inc({ status: error === undefined ? 'ok' : 'error', statement_type: statementType });
+    metrics.queryDuration.observe({ statement_type: statementType }, record.elapsedMs / 1000);
+    metrics.rowsReturned.inc(record.rows);
+    if (error !== undefined) metrics.queryErrors.inc({ code: error.code });
+    const fields = {
+      query_id: record.queryId,
+      user: record.user,
+      session_id: record.sessionLabel,
+      statement_type: statementType,
+      duration_ms: Math.round(record.elapsedMs),
+      rows: Number(record.rows),
+    };
+    if (error === undefined) this.#options.logger.log('info', 'query finished', fields);
+    else {
+      const level = error.category === 'internal' ? 'error' : 'info';
+      this.#options.logger.log(level, 'query failed', { ...fields, ...errorFields(error) });
+    }
+  }
+}
+
+class RunningQuery {
+  readonly queryId: string;
+  readonly start: QueryStart;
+  fragment: FragmentStatistics | undefined;
+  readonly #now: () => number;
+  readonly #startedAtMs: number;
+  readonly #spentMs: Record<QueryPhase, number> = { queued: 0, planning: 0, executing: 0, streaming: 0 };
+  #phase: QueryPhase = 'queued';
+  #phaseSinceMs: number;
+  #rows = 0n;
+  #bytes = 0;
+
+  constructor(queryId: string, start: QueryStart, now: () => number) {
+    this.queryId = queryId;
+    this.start = start;
+    this.#now = now;
+    this.#startedAtMs = now() - (start.planningMs ?? 0);
+    this.#phaseSinceMs = now();
+    this.#spentMs.planning = start.planningMs ?? 0;
+  }
+
+  enter(phase: QueryPhase): void {
+    const now = this.#now();
+    this.#spentMs[this.#phase] += now - this.#phaseSinceMs;
+    this.#phaseSinceMs = now;
+    this.#phase = phase;
+  }
+
+  returned(rows: number, bytes: number): void {
+    this.#rows += BigInt(rows);
+    this.#bytes += bytes;
+  }
+
+  record(error: QueryError | undefined, isEnded: boolean): QueryRecord {
+    if (isEnded) this.enter(this.#phase);
+    const { session, sql, statementType } = this.start;
+    return {
+      queryId: this.queryId,
+      user: session.identity.username,
+      sessionLabel: session.label,
+      sql: sql.length > maxSqlCharacters ? `${sql.slice(0, maxSqlCharacters)}…` : sql,
+      statementType,
+      startedAtMs: this.#startedAtMs,
+      state: isEnded ? (error === undefined ? 'finished' : 'failed') : 'running',
+      phase: this.#phase,
+      queuedMs: this.#spentMs.queued,
+      planningMs: this.#spentMs.planning,
+      executionMs: this.#spentMs.executing + this.#spentMs.streaming,
+      elapsedMs: this.#now() - this.#startedAtMs,
+      rows: this.#rows,
+      bytesReturned: this.#bytes,
+      bytesScanned: this.fragment?.bytesStaged ?? 0,
+      spilledBytes: this.fragment?.spilledBytes ?? 0n,
+      peakMemoryBytes: this.fragment?.peakMemoryBytes ?? 0n,
+      errorCode: error?.code,
+      errorMessage: error?.message,
+    };
+  }
+}

@@ -1,0 +1,87 @@
+/**
+ * The views under which a fragment's SQL finds its tables. A scan view reads staged files; a stub view has the same
+ * columns over a Parquet file without rows and is what planning binds against (docs/ARCHITECTURE.md, "Planning").
+ */
+import type { ColumnSource, NestedField } from '@svc/lake';
+import { quoteIdentifier, quoteString } from '@svc/sql';
+import { engineType } from './engine-type.js';
+import { sourceSql } from './source-sql.js';
+
+export interface QualifiedName {
+  readonly catalog: string;
+  readonly schema: string;
+  readonly table: string;
+}
+
+export interface StagedGroup {
+  readonly sources: readonly ColumnSource[];
+  readonly paths: readonly string[];
+}
+
+function qualified(name: QualifiedName): string {
+  return [name.catalog, name.schema, name.table].map(quoteIdentifier).join('.');
+}
+
+/** Attaches each catalog and creates each schema once, in the order the names come. */
+export function namespaceStatements(names: readonly Pick<QualifiedName, 'catalog' | 'schema'>[]): string[] {
+  const catalogs = new Set(names.map((name) => name.catalog));
+  const schemas = new Set(
+    names.map((name) => `${quoteIdentifier(name.catalog)}.${quoteIdentifier(name.schema)}`),
+  );
+  return [
+    ...[...catalogs].map((catalog) => `ATTACH ':memory:' AS ${quoteIdentifier(catalog)}`),
+    ...[...schemas].map((schema) => `CREATE SCHEMA IF NOT EXISTS ${schema}`),
+  ];
+}
+
+/** All options that would let the engine guess from names or paths are off: the groups say it all. */
+function readParquet(paths: readonly string[], extra = ''): string {
+  const list = paths.map(quoteString).join(', ');
+  return `read_parquet([${list}], hive_partitioning = false, union_by_name = false, binary_as_string = false${extra})`;
+}
+
+/** `CREATE VIEW … AS SELECT … FROM read_parquet(…) UNION ALL …`, one branch per physical schema. */
+export function scanViewSql(
+  name: QualifiedName,
+  columns: readonly NestedField[],
+  groups: readonly StagedGroup[],
+): string {
+  const branches = groups
+    .filter((group) => group.paths.length > 0)
+    .map((group) => {
+      const list = columns.map((column, index) => {
+        const source = group.sources[index];
+        const sql = source === undefined ? `CAST(NULL AS ${engineType(column.type)})` : sourceSql(source);
+        return `${sql} AS ${quoteIdentifier(column.name)}`;
+      });
+      return `SELECT ${list.join(', ')} FROM ${readParquet(group.paths)}`;
+    });
+  return `CREATE VIEW ${qualified(name)} AS ${branches.length === 0 ? emptySelect(columns) : branches.join(' UNION ALL ')}`;
+}
+
+function emptySelect(columns: readonly NestedField[]): string {
+  return `${typedNulls(columns)} WHERE false`;
+}
+
+function typedNulls(columns: readonly NestedField[]): string {
+  const list = columns.map(
+    (column) => `CAST(NULL AS ${engineType(column.type)}) AS ${quoteIdentifier(column.name)}`,
+  );
+  return `SELECT ${list.join(', ')}`;
+}
+
+/** Writes the zero-row file that a stub view reads; the engine itself knows best how it reads its own types back. */
+export function stubFileSql(path: string, columns: readonly NestedField[]): string {
+  return `COPY (${emptySelect(columns)}) TO ${quoteString(path)} (FORMAT parquet)`;
+}
+
+/** `rowCount` makes the optimiser choose join orders as it would with the table's rows. */
+export function stubViewSql(
+  name: QualifiedName,
+  path: string,
+  columns: readonly NestedField[],
+  rowCount: bigint,
+): string {
+  const list = columns.map((column) => quoteIdentifier(column.name)).join(', ');
+  return `CREATE VIEW ${qualified(name)} AS SELECT ${list} FROM ${readParquet([path], `, explicit_cardinality = ${rowCount < 1n ? 1n : rowCount}`)}`;
+}
