@@ -1,4 +1,16 @@
 export type { Catalog, CatalogOptions, LoadedTable, Namespace, TableIdentifier } from './catalogs/catalog.js';
+export {
+  createFileSystemCatalog,
+  type FileSystemCatalogOptions,
+} from './catalogs/file-system/file-system-catalog.js';
+export { createMetadataFiles, type MetadataFiles } from './iceberg/cache/metadata-files.js';
+export {
+  type FilePlan,
+  type FilePlanCounts,
+  type PlanFilesOptions,
+  planFiles,
+} from './iceberg/scan/plan-files.js';
+export type { SnapshotPin } from './iceberg/scan/resolve-snapshot.js';
 export type { TableMetadata } from './iceberg/spec/table-metadata.js';
 export type {
   IcebergType,
@@ -10,6 +22,17 @@ export type {
   Schema,
   StructType,
 } from './iceberg/spec/types.js';
-export type { ColumnSource, FileGroup, FileScan, ScanCounts, TableScan } from './scan/table-scan.js';
+export { createFooterCache, type FooterCache } from './parquet/footer-cache.js';
+export { planScan } from './scan/plan-scan.js';
+export type {
+  ColumnConversion,
+  ColumnSource,
+  FileGroup,
+  FileScan,
+  ScanCounts,
+  TableScan,
+} from './scan/table-scan.js';
+export { type StagedTable, stageScan } from './staging/stage-scan.js';
+export { openStagingCache, type StagingCache } from './staging/staging-cache.js';
 export { createFileStore } from './storage/file-store.js';
 export type { ByteRange, ListEntry, ObjectInfo, ObjectStore, ReadOptions } from './storage/object-store.js';

@@ -67,13 +67,14 @@ async function list(folder: string, options: ReadOptions = {}): Promise<readonly
   const path = toLocalPath(folder);
   try {
     const entries = await readdir(path, { withFileTypes: true });
-    const listed = await mapConcurrently(
-      entries,
+    const listed = entries.map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }));
+    const links = listed.filter((_entry, index) => entries[index]?.isSymbolicLink() === true);
+    await mapConcurrently(
+      links,
       { maxConcurrent: maxConcurrentReads, signal: options.signal },
-      async (entry) => ({
-        name: entry.name,
-        isFolder: entry.isSymbolicLink() ? await isFolder(join(path, entry.name)) : entry.isDirectory(),
-      }),
+      async (link) => {
+        link.isFolder = await isFolder(join(path, link.name));
+      },
     );
     return listed.sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch (error) {

@@ -1,0 +1,68 @@
+/** A cache of parsed immutable files, bounded in bytes; the least recently used go first. */
+import { abortable } from '@svc/base';
+
+export interface Sized<T> {
+  readonly value: T;
+  /** What keeping the value costs, roughly. */
+  readonly bytes: number;
+}
+
+/** Loads of one key at the same time share one load; a failed load is not remembered. */
+export class ByteCache {
+  readonly #maxBytes: number;
+  /** In the order of their last use. */
+  readonly #entries = new Map<string, Sized<unknown>>();
+  readonly #loading = new Map<string, Promise<Sized<unknown>>>();
+  #usedBytes = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  get usedBytes(): number {
+    return this.#usedBytes;
+  }
+
+  /**
+   * The key says the kind of value, so that one key always has one type. A load takes no signal: it may be another
+   * caller's too, and ends by itself; `signal` only ends the waiting.
+   */
+  async get<T>(key: string, load: () => Promise<Sized<T>>, signal?: AbortSignal): Promise<T> {
+    const kept = this.#entries.get(key);
+    if (kept !== undefined) {
+      this.#entries.delete(key);
+      this.#entries.set(key, kept);
+      return kept.value as T;
+    }
+    const entry = await abortable(this.#loading.get(key) ?? this.#start(key, load), signal);
+    return entry.value as T;
+  }
+
+  clear(): void {
+    this.#entries.clear();
+    this.#usedBytes = 0;
+  }
+
+  async #start<T>(key: string, load: () => Promise<Sized<T>>): Promise<Sized<unknown>> {
+    const loading = load();
+    this.#loading.set(key, loading);
+    try {
+      const loaded = await loading;
+      this.#keep(key, loaded);
+      return loaded;
+    } finally {
+      this.#loading.delete(key);
+    }
+  }
+
+  #keep(key: string, entry: Sized<unknown>): void {
+    if (entry.bytes > this.#maxBytes) return;
+    this.#entries.set(key, entry);
+    this.#usedBytes += entry.bytes;
+    for (const [oldest, { bytes }] of this.#entries) {
+      if (this.#usedBytes <= this.#maxBytes) return;
+      this.#entries.delete(oldest);
+      this.#usedBytes -= bytes;
+    }
+  }
+}

@@ -1,0 +1,52 @@
+/** Metadata files, manifest lists and manifests, read through a cache shared by all tables. */
+import { throwIfAborted } from '@svc/base';
+import type { ObjectInfo, ObjectStore, ReadOptions } from '../../storage/object-store.js';
+import { type AvroFile, openAvroFile } from '../avro/container-reader.js';
+import { parseTableMetadata } from '../spec/parse-table-metadata.js';
+import type { TableMetadata } from '../spec/table-metadata.js';
+import { ByteCache } from './byte-cache.js';
+
+/**
+ * Every call asks the caller's own store for the file first, so that nobody is served from the cache what they may not
+ * read, and a file replaced under its name is read again.
+ */
+export interface MetadataFiles {
+  tableMetadata(store: ObjectStore, location: string, options?: ReadOptions): Promise<TableMetadata>;
+  avroFile(store: ObjectStore, location: string, options?: ReadOptions): Promise<LoadedAvroFile>;
+}
+
+export interface LoadedAvroFile {
+  readonly file: AvroFile;
+  /** As stored. */
+  readonly sizeBytes: number;
+}
+
+/** What objects of a parsed metadata file take, compared with its text. */
+const parsedSizeFactor = 8;
+
+export function createMetadataFiles(maxBytes: number): MetadataFiles {
+  const cache = new ByteCache(maxBytes);
+  return {
+    async tableMetadata(store, location, options = {}) {
+      const info = await store.head(location, options);
+      const load = async () => {
+        const bytes = await store.read(location, { version: info.version });
+        return { value: parseTableMetadata(bytes, location), bytes: bytes.length * parsedSizeFactor };
+      };
+      return cache.get(keyOf('metadata', info), load, options.signal);
+    },
+    async avroFile(store, location, options = {}) {
+      throwIfAborted(options.signal);
+      const info = await store.head(location, options);
+      const load = async () => {
+        const file = openAvroFile(await store.read(location, { version: info.version }), location);
+        return { value: file, bytes: file.records.length + info.sizeBytes };
+      };
+      return { file: await cache.get(keyOf('avro', info), load, options.signal), sizeBytes: info.sizeBytes };
+    },
+  };
+}
+
+function keyOf(kind: string, info: ObjectInfo): string {
+  return JSON.stringify([kind, info.location, info.version]);
+}

@@ -1,0 +1,129 @@
+/** Which snapshot of a table a query reads, and under which schema. */
+import { QueryError } from '@svc/base';
+import type { Snapshot } from '../spec/snapshot.js';
+import type { TableMetadata } from '../spec/table-metadata.js';
+import type { Schema } from '../spec/types.js';
+
+export type SnapshotPin =
+  | { readonly kind: 'current' }
+  /** `schemaId` repeats an earlier choice; otherwise the snapshot is read under its own schema. */
+  | { readonly kind: 'id'; readonly snapshotId: bigint; readonly schemaId?: number }
+  /** A branch or tag. */
+  | { readonly kind: 'reference'; readonly name: string }
+  /** What was current at that time, milliseconds since 1970. */
+  | { readonly kind: 'timestamp'; readonly timestampMs: number };
+
+export interface ResolvedSnapshot {
+  /** `undefined` when the table has never been written to. */
+  readonly snapshot: Snapshot | undefined;
+  readonly schema: Schema;
+}
+
+/** How many of a table's snapshots or references an error message lists. */
+const maxListed = 10;
+
+/**
+ * Branches, `main` among them, are read under the table's current schema; tags, ids and times under the schema of their
+ * snapshot. Throws SNAPSHOT_NOT_FOUND, listing what there is.
+ */
+export function resolveSnapshot(
+  metadata: TableMetadata,
+  pin: SnapshotPin,
+  tableName: string,
+): ResolvedSnapshot {
+  switch (pin.kind) {
+    case 'current': {
+      const id = metadata.currentSnapshotId;
+      return {
+        snapshot: id === undefined ? undefined : snapshotById(metadata, id, tableName),
+        schema: schemaById(metadata, metadata.currentSchemaId),
+      };
+    }
+    case 'id': {
+      const snapshot = snapshotById(metadata, pin.snapshotId, tableName);
+      return { snapshot, schema: schemaById(metadata, pin.schemaId ?? snapshot.schemaId) };
+    }
+    case 'reference':
+      return resolveReference(metadata, pin.name, tableName);
+    case 'timestamp': {
+      const snapshot = snapshotById(metadata, idAsOf(metadata, pin.timestampMs, tableName), tableName);
+      return { snapshot, schema: schemaById(metadata, snapshot.schemaId) };
+    }
+  }
+}
+
+function resolveReference(metadata: TableMetadata, name: string, tableName: string): ResolvedSnapshot {
+  const reference = metadata.refs.get(name);
+  if (reference === undefined) {
+    if (name === 'main') return resolveSnapshot(metadata, { kind: 'current' }, tableName);
+    throw new QueryError(
+      'SNAPSHOT_NOT_FOUND',
+      `Table ${tableName} has no branch or tag ${JSON.stringify(name)}; it has ${listed([...metadata.refs.keys()])}.`,
+    );
+  }
+  const snapshot = snapshotById(metadata, reference.snapshotId, tableName);
+  const schemaId = reference.type === 'tag' ? snapshot.schemaId : metadata.currentSchemaId;
+  return { snapshot, schema: schemaById(metadata, schemaId) };
+}
+
+function snapshotById(metadata: TableMetadata, id: bigint, tableName: string): Snapshot {
+  const snapshot = metadata.snapshots.find((candidate) => candidate.snapshotId === id);
+  if (snapshot !== undefined) return snapshot;
+  throw new QueryError(
+    'SNAPSHOT_NOT_FOUND',
+    `Table ${tableName} has no snapshot ${id}; it has ${listed(metadata.snapshots.map(describe).reverse())}.`,
+  );
+}
+
+/** By the log of what was current when; tables without a log are asked for the ancestors of the current snapshot. */
+function idAsOf(metadata: TableMetadata, timestampMs: number, tableName: string): bigint {
+  const log = metadata.snapshotLog.length > 0 ? metadata.snapshotLog : ancestors(metadata);
+  let latest: { readonly timestampMs: number; readonly snapshotId: bigint } | undefined;
+  for (const entry of log)
+    if (entry.timestampMs <= timestampMs && (latest === undefined || entry.timestampMs >= latest.timestampMs))
+      latest = entry;
+  if (latest !== undefined) return latest.snapshotId;
+  throw new QueryError(
+    'SNAPSHOT_NOT_FOUND',
+    `Table ${tableName} had no snapshot at ${printTime(timestampMs)}; it has ${listed(metadata.snapshots.map(describe))}.`,
+  );
+}
+
+/** Oldest first. A chain that leads back into itself ends where it does. */
+function ancestors(metadata: TableMetadata): readonly Snapshot[] {
+  const byId = new Map(metadata.snapshots.map((snapshot) => [snapshot.snapshotId, snapshot]));
+  const chain = new Set<Snapshot>();
+  let next = metadata.currentSnapshotId;
+  while (next !== undefined) {
+    const snapshot = byId.get(next);
+    if (snapshot === undefined || chain.has(snapshot)) break;
+    chain.add(snapshot);
+    next = snapshot.parentSnapshotId;
+  }
+  return [...chain].reverse();
+}
+
+function schemaById(metadata: TableMetadata, id: number | undefined): Schema {
+  const wanted = id ?? metadata.currentSchemaId;
+  const schema = metadata.schemas.find((candidate) => candidate.schemaId === wanted);
+  if (schema !== undefined) return schema;
+  throw new QueryError(
+    'DATA_CORRUPT',
+    `The metadata of table ${metadata.location} refers to schema ${wanted}, which it does not have.`,
+  );
+}
+
+function describe(snapshot: Snapshot): string {
+  return `${snapshot.snapshotId} (${printTime(snapshot.timestampMs)})`;
+}
+
+function printTime(timestampMs: number): string {
+  const date = new Date(timestampMs);
+  return Number.isNaN(date.getTime()) ? `${timestampMs} ms` : date.toISOString();
+}
+
+function listed(names: readonly string[]): string {
+  if (names.length === 0) return 'none';
+  const more = names.length > maxListed ? ` and ${names.length - maxListed} more` : '';
+  return names.slice(0, maxListed).join(', ') + more;
+}
