@@ -47,8 +47,7 @@ function typeOf(node: ParquetNode): FileType {
 
 function listType(list: ParquetGroup): FileType {
   const [repeated] = list.children;
-  if (list.children.length !== 1 || repeated?.repetition !== 'repeated')
-    throw unsupported(list, location, 'list');
+  if (list.children.length !== 1 || repeated?.repetition !== 'repeated') return unreadable;
   if (repeated.kind === 'leaf' || repeated.children.length !== 1)
     return { kind: 'list', element: elementOf(repeated) };
   const [only] = repeated.children;
@@ -59,7 +58,7 @@ function listType(list: ParquetGroup): FileType {
     repeated.name === 'array' ||
     repeated.name === `${list.name}_tuple`
   )
-    throw unsupported(list, location, 'list');
+    return unreadable;
   return { kind: 'list', element: { ...toField(only), name: 'element' } };
 }
 
@@ -71,10 +70,9 @@ function elementOf(repeated: ParquetNode): FileField {
 function mapType(map: ParquetGroup): FileType {
   const [entry] = map.children;
   if (map.children.length !== 1 || entry?.kind !== 'group' || entry.repetition !== 'repeated')
-    throw unsupported(map, location, 'map');
+    return unreadable;
   const [key, value] = entry.children;
-  if (entry.children.length !== 2 || key === undefined || value === undefined)
-    throw unsupported(map, location, 'map');
+  if (entry.children.length !== 2 || key === undefined || value === undefined) return unreadable;
   return {
     kind: 'map',
     key: { ...toField(key), name: 'key' },

@@ -1,15 +1,14 @@
-import { LRUCache } from 'lru-cache';
-import { KeyedLock } from '../staging/keyed-lock.js';
+import { ByteCache } from '../iceberg/cache/byte-cache.js';
 import type { ObjectInfo, ObjectStore } from '../storage/object-store.js';
 import type { ParquetFooter } from './footer.js';
 import { readFooter } from './read-footer.js';
 import type { ParquetSchema } from './schema.js';
 
-/** Distinct schemas kept parsed; files of one table share a few. */
+/** Distinct schemas kept parsed; the files of one table share a few. */
 const maxSchemas = 512;
 
 export interface FooterCache {
-  /** The file's footer, fetched at most once for all who ask at the same time. */
+  /** The file's footer, fetched once for all who ask at the same time. Throws what readFooter throws. */
   get(store: ObjectStore, info: ObjectInfo, signal?: AbortSignal): Promise<ParquetFooter>;
 }
 
@@ -18,29 +17,23 @@ export interface FooterCache {
  * location must be settled before it is asked.
  */
 export function createFooterCache(options: { readonly maxBytes: number }): FooterCache {
-  const footers = new LRUCache<string, ParquetFooter>({
-    maxSize: options.maxBytes,
-    sizeCalculation: (footer) => footer.memoryBytes,
-  });
-  const schemas = new LRUCache<string, ParquetSchema>({ max: maxSchemas });
-  const lock = new KeyedLock();
+  const footers = new ByteCache(options.maxBytes);
+  const schemas = new Map<string, ParquetSchema>();
   const parseOnce = (key: string, parse: () => ParquetSchema): ParquetSchema => {
     const known = schemas.get(key);
     if (known !== undefined) return known;
     const schema = parse();
+    if (schemas.size >= maxSchemas) schemas.clear();
     schemas.set(key, schema);
     return schema;
   };
   return {
-    async get(store, info, signal) {
-      const key = `${info.version} ${info.location}`;
-      const known = footers.get(key);
-      if (known !== undefined) return known;
-      return lock.run(key, signal, async () => {
-        const fetched = footers.get(key) ?? (await readFooter(store, info, parseOnce, signal));
-        footers.set(key, fetched);
-        return fetched;
-      });
+    get(store, info, signal) {
+      const load = async () => {
+        const footer = await readFooter(store, info, parseOnce);
+        return { value: footer, bytes: footer.memoryBytes };
+      };
+      return footers.get(`footer ${info.version} ${info.location}`, load, signal);
     },
   };
 }

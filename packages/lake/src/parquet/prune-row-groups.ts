@@ -21,8 +21,6 @@ export type LeafOfField = (fieldId: number) => ParquetLeaf | null | undefined;
 export interface PruneOptions {
   readonly filter: BoundFilter;
   readonly leafOf: LeafOfField;
-  /** Fields that have no NaN in this file, by the table's own metrics. */
-  readonly hasNoNaN?: (fieldId: number) => boolean;
   readonly store: ObjectStore;
   readonly signal?: AbortSignal | undefined;
 }
@@ -78,14 +76,13 @@ function summaryOf(
   footer: ParquetFooter,
   rowGroup: number,
   { fieldId, type }: ColumnFilter,
-  { leafOf, hasNoNaN }: PruneOptions,
+  { leafOf }: PruneOptions,
 ): ColumnSummary | undefined {
   const leaf = leafOf(fieldId);
   if (leaf === null) return onlyNulls;
   if (leaf === undefined) return undefined;
   const chunk = readColumnChunk(footer, rowGroup, leaf.column);
-  const summary = summariseChunk(type, leaf, chunk, footer.hasTypeDefinedOrder[leaf.column] === true);
-  return hasNoNaN?.(fieldId) === true ? { ...summary, mayHaveNaN: false } : summary;
+  return summariseChunk(type, leaf, chunk, footer.hasTypeDefinedOrder[leaf.column] === true);
 }
 
 /** A filter to be asked: one column of one row group. */

@@ -18,7 +18,6 @@ export interface MappingRequest {
   readonly fields: readonly NestedField[];
   /** Ids of the columns to read; all others are NULL. */
   readonly wanted: ReadonlySet<number>;
-  readonly nameMapping: NameMapping | undefined;
   /** Values of identity partition fields by source id: they stand in for columns that the file lacks. */
   readonly partitionValues: ReadonlyMap<number, JsonValue>;
 }
@@ -32,14 +31,30 @@ export interface ColumnMapping {
   readonly leaves: ReadonlyMap<number, ParquetLeaf | null>;
 }
 
+/** A file's schema with its top-level columns by the table's field ids. */
+export interface MatchedFile {
+  readonly schema: ParquetSchema;
+  readonly inFile: ReadonlyMap<number, MatchedField>;
+  /** Whether there is anything to tell the columns' ids by. */
+  readonly hasIds: boolean;
+}
+
+export function matchFile(schema: ParquetSchema, nameMapping: NameMapping | undefined): MatchedFile {
+  return {
+    schema,
+    inFile: fieldsById(fileFields(schema.root), nameMapping),
+    hasIds: schema.hasFieldIds || nameMapping !== undefined,
+  };
+}
+
 /**
  * Throws UNSUPPORTED_TABLE_FEATURE for a file that has neither field ids nor a name mapping (its columns would have to
  * be guessed), and DATA_CORRUPT when a column cannot have the table's type. `location` is for messages.
  */
-export function mapColumns(request: MappingRequest, schema: ParquetSchema, location: string): ColumnMapping {
-  const { fields, wanted, nameMapping, partitionValues } = request;
-  if (!schema.hasFieldIds && nameMapping === undefined && wanted.size > 0) throw noIdsError(location);
-  const inFile = fieldsById(fileFields(schema.root), nameMapping);
+export function mapColumns(request: MappingRequest, file: MatchedFile, location: string): ColumnMapping {
+  const { fields, wanted, partitionValues } = request;
+  const { schema, inFile } = file;
+  if (!file.hasIds && wanted.size > 0) throw noIdsError(location);
   const columnNames = new Set<string>();
   const leaves = new Map<number, ParquetLeaf | null>();
   const sources = fields.map((field): ColumnSource => {

@@ -28,7 +28,7 @@ import { isCovered, type Selection } from './selection.js';
 
 export interface StagingCacheOptions {
   /** Best on the device of the engines' input folders: elsewhere entries are copied instead of linked. */
-  readonly directory: string;
+  readonly folder: string;
   readonly maxBytes: number;
   /** Bytes that all fetches together may hold in memory; 64 MiB by default. */
   readonly maxBytesInMemory?: number;
@@ -55,7 +55,7 @@ const noteEveryMs = 60_000;
 
 /** Opens or makes the folder (0700) and indexes what is in it; half-written and damaged files are removed. */
 export async function openStagingCache(options: StagingCacheOptions): Promise<StagingCache> {
-  await mkdir(options.directory, { recursive: true, mode: 0o700 });
+  await mkdir(options.folder, { recursive: true, mode: 0o700 });
   const cache = new StagingCache(options);
   await cache.refresh();
   await cache.makeRoom(0);
@@ -91,7 +91,7 @@ export class StagingCache {
 
   /** A path for a file to be written aside. */
   unfinishedPath(): string {
-    return join(this.#options.directory, unfinishedName());
+    return join(this.#options.folder, unfinishedName());
   }
 
   entriesOf(location: string, version: string): readonly CacheEntry[] {
@@ -161,7 +161,7 @@ export class StagingCache {
   /** Takes a finished file into the cache under its name. */
   async commit(unfinishedPath: string, header: SealedHeader): Promise<CacheEntry> {
     const name = entryName(header);
-    await rename(unfinishedPath, join(this.#options.directory, name));
+    await rename(unfinishedPath, join(this.#options.folder, name));
     const known = this.#entries.get(name);
     if (known !== undefined) this.#forget(known);
     return this.#add({ name, header, lastUsedMs: this.now() }, true);
@@ -175,7 +175,7 @@ export class StagingCache {
   /** Looks at what other processes have done in the folder. */
   async refresh(): Promise<void> {
     const before = new Set(this.#entries.keys());
-    const content = await readFolder(this.#options.directory, (name) => this.#entries.has(name), this.now());
+    const content = await readFolder(this.#options.folder, (name) => this.#entries.has(name), this.now());
     for (const entry of content.added) if (!this.#entries.has(entry.name)) this.#add(entry, false);
     // Entries committed while the folder was being read are not in `before` and stay.
     for (const name of before) {
@@ -202,7 +202,7 @@ export class StagingCache {
   async #replaceOrRemove(entry: CacheEntry): Promise<void> {
     this.#forget(entry);
     const isSame = await isSealIntact(entry.path, entry.header);
-    const found = isSame ? undefined : await readEntry(this.#options.directory, entry.name);
+    const found = isSame ? undefined : await readEntry(this.#options.folder, entry.name);
     if (found === undefined) await rm(entry.path, { force: true });
     else if (!this.#entries.has(entry.name)) this.#add(found, false);
   }
@@ -235,7 +235,7 @@ export class StagingCache {
     const added: CacheEntry = {
       name,
       header,
-      path: join(this.#options.directory, name),
+      path: join(this.#options.folder, name),
       lastUsedMs,
       lastNotedMs: lastUsedMs,
       isVerified,
