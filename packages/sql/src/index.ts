@@ -12,6 +12,17 @@ export {
   parseJson,
   stringifyJson,
 } from './json/lossless.js';
+export type { PlanNode } from './plan/plan-node.js';
+export { PlanNotUnderstood } from './plan/plan-reader.js';
+export {
+  deserializeQuery,
+  disabledOptimizers,
+  planQuery,
+  planSettingStatements,
+  serializeQuery,
+  stubScan,
+} from './plan/plan-settings.js';
+export { readPlan } from './plan/read-plan.js';
 export type {
   ColumnPath,
   ComparisonOperator,
@@ -19,6 +30,7 @@ export type {
   ScanFilter,
   ScanRequest,
 } from './scan/scan-request.js';
+export { type PlannedScan, scanRequests } from './scan/scan-requests.js';
 export { classify } from './statements/classify.js';
 export { refusalOf } from './statements/refusals.js';
 export type {

@@ -1,6 +1,10 @@
 /**
  * What a query needs of one table: the columns it reads and the filters that may be used to skip files, row groups
  * and pages. Filters are hints: the query runs them again, so a reader may ignore any part it does not understand.
+ *
+ * A filter keeps the rows for which it is true, in the engine's semantics: nothing compares with NULL; NaN equals NaN
+ * and is above every other float, so bounds that leave NaN out cannot refute `>`, `>=` or `<>` unless the file is known
+ * to have none; text compares by its UTF-8 bytes.
  */
 
 /** A column by its path of names from the table's root, structs entered by field name: `['address', 'city']`. */

@@ -1,0 +1,35 @@
+import { quoteString } from '../text/literals.js';
+
+/**
+ * Optimisers that are off while a statement is planned on stubs. With them the plan names things that only exist inside
+ * the engine (shared subplans, compressed columns), moves conditions where no scan can use them, or is not serialised.
+ * Statistics stay on, and the skip_* options are never used.
+ */
+export const disabledOptimizers: readonly string[] = [
+  'column_lifetime',
+  'common_aggregate',
+  'compressed_materialization',
+  'join_filter_pushdown',
+  'late_materialization',
+  'top_n_window_elimination',
+  'in_clause',
+  'sampling_pushdown',
+  'common_subplan',
+];
+
+/** To be run on the planning connection before `planStatement`, and undone by `RESET disabled_optimizers`. */
+export const planSettingStatements: readonly string[] = [
+  `SET disabled_optimizers = ${quoteString(disabledOptimizers.join(','))}`,
+];
+
+/** The one-value query that answers the plan of `$1`, for `readPlan`. */
+export const planQuery = 'SELECT json_serialize_plan($1::VARCHAR, optimize := true)';
+
+/** The one-value queries behind `SqlParser`: the text goes in as `$1`. */
+export const serializeQuery = 'SELECT json_serialize_sql($1::VARCHAR)';
+export const deserializeQuery = 'SELECT json_deserialize_sql($1::JSON)';
+
+/** The view that stands for a table while planning: a zero-row Parquet file with the table's columns. */
+export function stubScan(stubFile: string, rowCount: bigint): string {
+  return `read_parquet(${quoteString(stubFile)}, explicit_cardinality => ${rowCount})`;
+}

@@ -1,0 +1,89 @@
+import type { GetNode, PlanNode } from '../plan/plan-node.js';
+import { inputsOf } from '../plan/read-plan.js';
+import { columnPaths, originOfColumn, originsOf } from './column-origin.js';
+import { filterOfExpression } from './expression-filter.js';
+import type { ScanFilter, ScanRequest } from './scan-request.js';
+import { filterOfTableFilter } from './table-filter.js';
+
+/** One scan of a planned statement. */
+export interface PlannedScan {
+  /** The stub file of the table's view; the caller knows which table it made it for. */
+  readonly stubFile: string;
+  readonly request: ScanRequest;
+}
+
+/**
+ * Every scan of a stub in the plan, in the order of the tree. A table that is referred to twice is there twice; a table
+ * that is not there at all is not read (its part of the statement is provably empty). Scans of other table functions
+ * are left out.
+ */
+export function scanRequests(plan: PlanNode): readonly PlannedScan[] {
+  const filters = new Map<GetNode, ScanFilter[]>();
+  collect(plan, filters);
+  const scans: PlannedScan[] = [];
+  for (const [get, found] of filters) {
+    const [stubFile] = get.files;
+    if (stubFile === undefined) continue;
+    scans.push({ stubFile, request: { columns: columnPaths(get), filters: distinct(found) } });
+  }
+  return scans;
+}
+
+function collect(node: PlanNode, filters: Map<GetNode, ScanFilter[]>): void {
+  if (node.kind === 'get') addTo(filters, node, pushedFilters(node));
+  else if (node.kind === 'filter') {
+    const get = scanBelow(node);
+    if (get !== undefined) {
+      const origins = originsOf(node.child);
+      addTo(
+        filters,
+        get,
+        node.expressions.map((expression) => filterOfExpression(expression, origins)),
+      );
+    }
+  }
+  for (const input of inputsOf(node)) collect(input, filters);
+}
+
+/** The scan that a filter stands on, with nothing between but filters and projections. */
+function scanBelow(node: PlanNode): GetNode | undefined {
+  let below = node;
+  while (below.kind === 'filter' || below.kind === 'projection') below = below.child;
+  return below.kind === 'get' ? below : undefined;
+}
+
+function pushedFilters(get: GetNode): readonly (ScanFilter | undefined)[] {
+  return get.filters.map(({ column, filter }) => {
+    const origin = originOfColumn(get, column);
+    return origin && filterOfTableFilter(filter, origin);
+  });
+}
+
+function addTo(
+  filters: Map<GetNode, ScanFilter[]>,
+  get: GetNode,
+  found: readonly (ScanFilter | undefined)[],
+): void {
+  const known = filters.get(get) ?? [];
+  filters.set(get, known);
+  for (const filter of found)
+    if (filter?.kind === 'and') known.push(...filter.filters);
+    else if (filter !== undefined) known.push(filter);
+}
+
+/** The optimiser often leaves a condition both in the scan and above it. */
+function distinct(filters: readonly ScanFilter[]): readonly ScanFilter[] {
+  const seen = new Map<string, ScanFilter>();
+  for (const filter of filters)
+    seen.set(
+      JSON.stringify(filter, (_key, value: unknown) =>
+        typeof value === 'bigint'
+          ? `${value}n`
+          : Number.isFinite(value) || typeof value !== 'number'
+            ? value
+            : String(value),
+      ),
+      filter,
+    );
+  return [...seen.values()];
+}
