@@ -1,6 +1,5 @@
 // Runs a child process to its end, with a bound on its time and on what is kept of its output.
 import { spawn } from 'node:child_process';
-import { createWriteStream } from 'node:fs';
 
 const keptCharacters = 1 << 20;
 const killAfterMs = 5000;
@@ -10,23 +9,25 @@ const killAfterMs = 5000;
  * came, the last million characters. The child leads its own process group, so that a timeout ends what it started too.
  */
 export async function runCommand(command, args, options = {}) {
-  const { cwd, env, timeoutMs = 600_000, logFile, onLine, echo = false } = options;
+  const { cwd, env, timeoutMs = 600_000, onLine, onErrorLine, echo = false } = options;
   const began = process.hrtime.bigint();
-  const log = logFile === undefined ? undefined : createWriteStream(logFile);
   const child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   let timedOut = false;
   const take = (text) => {
     output = (output + text).slice(-keptCharacters);
-    log?.write(text);
     if (echo) process.stdout.write(text);
   };
-  const lines = onLine === undefined ? undefined : splitLines(onLine);
+  const lines = splitLines(onLine);
+  const errorLines = splitLines(onErrorLine);
   child.stdout.setEncoding('utf8').on('data', (text) => {
     take(text);
-    lines?.push(text);
+    lines.push(text);
   });
-  child.stderr.setEncoding('utf8').on('data', take);
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    take(text);
+    errorLines.push(text);
+  });
   const stopGroup = endGroupWithUs(child);
   const timer = setTimeout(() => {
     timedOut = true;
@@ -41,12 +42,12 @@ export async function runCommand(command, args, options = {}) {
       });
       child.once('close', (status, signal) => resolve(status ?? (signal === null ? 1 : 128)));
     });
-    lines?.end();
+    lines.end();
+    errorLines.end();
     return { code, output, timedOut, seconds: Number(process.hrtime.bigint() - began) / 1e9 };
   } finally {
     clearTimeout(timer);
     stopGroup();
-    log?.end();
   }
 }
 
@@ -76,7 +77,7 @@ export function endGroupWithUs(child) {
   };
 }
 
-function splitLines(onLine) {
+function splitLines(onLine = () => undefined) {
   let rest = '';
   return {
     push(text) {

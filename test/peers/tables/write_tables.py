@@ -3,6 +3,7 @@
 import sys
 import time
 import warnings
+from pathlib import Path
 
 from evolved_tables import EVOLVED_TABLES
 from layout_tables import LAYOUT_TABLES
@@ -15,6 +16,7 @@ ALL_TABLES = [*TYPED_TABLES, *PARTITIONED_TABLES, *EVOLVED_TABLES, *LAYOUT_TABLE
 
 def main(folder: str, names: list[str]) -> None:
     warnings.simplefilter("ignore")  # deletes that match nothing, and the like
+    (Path(folder) / "warehouse").mkdir(parents=True, exist_ok=True)
     catalog = open_catalog(folder)
     catalog.create_namespace_if_not_exists(NAMESPACE)
     failures = 0

@@ -1,0 +1,141 @@
+// The benchmarks: what each needs to run, and how its samples become bars. The measuring itself is in bench/clients.
+import { exactBar, limitBar, ratioBar, table } from './bars.mjs';
+import { median, quantile, sum } from './statistics.mjs';
+
+const memoryLimitMiB = 300;
+const MiB = 2 ** 20;
+
+/** `needs`: the servers that the client program is told of. */
+export const benches = [
+  { name: 'tpch', program: 'tpch.py', needs: ['service', 'sail'], read: readTpch },
+  { name: 'stream', program: 'stream.py', needs: ['service', 'secured', 'sail'], read: readStream },
+  { name: 'memory', program: 'memory.py', needs: ['service'], read: readMemory },
+  { name: 'latency', program: 'latency.py', needs: ['samples', 'sail'], read: readLatency },
+];
+
+function readTpch({ equal, queries, wrong, seconds }) {
+  const medians = (system) =>
+    Object.fromEntries(Object.entries(seconds[system]).map(([name, taken]) => [name, median(taken)]));
+  const totals = (system) => {
+    const runs = Object.values(seconds[system]);
+    return runs[0].map((_, run) => sum(runs.map((taken) => taken[run] ?? 0)));
+  };
+  const [svc, sail, duckdb] = ['svc', 'sail', 'duckdb'].map(medians);
+  const rows = Object.keys(svc).map((name) => [
+    name,
+    ...[svc, sail, duckdb].map((system) => (system[name] * 1000).toFixed(1)),
+    (svc[name] / duckdb[name]).toFixed(2),
+    wrong[name] ?? '',
+  ]);
+  const total = Object.fromEntries(
+    ['svc', 'sail', 'duckdb'].map((system) => [system, median(totals(system))]),
+  );
+  return {
+    details: table(['query', 'svc ms', 'sail ms', 'duckdb ms', 'svc/duckdb', 'wrong'], rows),
+    bars: [
+      exactBar({ name: 'TPC-H results equal to DuckDB', measured: equal, wanted: queries, unit: 'queries' }),
+      ratioBar({
+        name: 'TPC-H total against raw DuckDB',
+        measured: total.svc,
+        reference: total.duckdb,
+        unit: 's',
+        atMost: 1.5,
+        aim: 1.15,
+      }),
+      ratioBar({
+        name: 'TPC-H total against Sail',
+        measured: total.svc,
+        reference: total.sail,
+        unit: 's',
+        atMost: 1.1,
+        aim: 0.75,
+      }),
+    ],
+  };
+}
+
+function readStream({ samples }) {
+  const rate = (name) => median(samples[name].map(({ rows, seconds }) => rows / seconds / 1e6));
+  const rows = Object.entries(samples).map(([name, taken]) => [
+    name,
+    rate(name).toFixed(2),
+    median(taken.map(({ bytes, seconds }) => bytes / seconds / 1e6)).toFixed(0),
+    median(taken.map(({ seconds }) => seconds)).toFixed(2),
+    taken[0].cpu_seconds === null ? '' : median(taken.map((sample) => sample.cpu_seconds)).toFixed(2),
+  ]);
+  const counts = new Set(Object.values(samples).flatMap((taken) => taken.map((sample) => sample.rows)));
+  const bar = (client, tls = '') =>
+    ratioBar({
+      name: `lineitem to ${client}${tls} against Sail`,
+      measured: rate(`svc ${client}${tls}`),
+      reference: rate(`sail ${client}`),
+      unit: 'M rows/s',
+      atLeast: 0.85,
+      aim: 1.2,
+    });
+  return {
+    details: table(['reader', 'M rows/s', 'MB/s', 'seconds', 'server CPU s'], rows),
+    bars: [
+      exactBar({ name: 'row counts that differ', measured: counts.size - 1, wanted: 0, unit: 'counts' }),
+      bar('adbc'),
+      bar('pyarrow'),
+      bar('adbc', ' tls'),
+      bar('pyarrow', ' tls'),
+    ],
+  };
+}
+
+function readMemory({ idle_bytes: idle, samples }) {
+  const peak = Math.max(...samples.map(({ peak_bytes: bytes }) => bytes));
+  const rows = samples.map((sample, run) => [
+    run + 1,
+    ...[idle, sample.peak_bytes, sample.after_bytes].map((bytes) => (bytes / MiB).toFixed(0)),
+  ]);
+  return {
+    details: table(['run', 'idle MiB', 'peak MiB', 'after MiB'], rows),
+    bars: [
+      limitBar({
+        name: 'memory above idle, one reader and one sleeper',
+        measured: (peak - idle) / MiB,
+        unit: 'MiB',
+        atMost: memoryLimitMiB,
+      }),
+    ],
+  };
+}
+
+function readLatency({ select_1: ones, flights, row_groups: [left, all] }) {
+  const milliseconds = (values, fraction) => quantile(values, fraction) * 1000;
+  const rows = [
+    ...Object.entries(ones).map(([name, values]) => [`select 1, ${name}`, values]),
+    [`samples.flights, ${left} of ${all} row groups`, flights],
+  ].map(([name, values]) => [
+    name,
+    ...[0.5, 0.9, 0.99].map((fraction) => milliseconds(values, fraction).toFixed(2)),
+  ]);
+  return {
+    details: table(['statement', 'p50 ms', 'p90 ms', 'p99 ms'], rows),
+    bars: [
+      ratioBar({
+        name: 'select 1, p50 against Sail',
+        measured: milliseconds(ones.svc, 0.5),
+        reference: milliseconds(ones.sail, 0.5),
+        unit: 'ms',
+        atMost: 3,
+        aim: 1,
+      }),
+      exactBar({
+        name: 'row groups that the filter on samples.flights keeps',
+        measured: left,
+        wanted: 1,
+        unit: 'groups',
+      }),
+      limitBar({
+        name: 'filter on samples.flights, p50',
+        measured: milliseconds(flights, 0.5),
+        unit: 'ms',
+        atMost: 40,
+      }),
+    ],
+  };
+}

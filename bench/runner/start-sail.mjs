@@ -1,0 +1,51 @@
+// Sail's Flight SQL server, the peer that answers the same statements over the same files.
+import { spawn } from 'node:child_process';
+import { connect, createServer } from 'node:net';
+import { endGroupWithUs, killGroup } from '../../scripts/support/run-command.mjs';
+
+const startTimeoutMs = 30_000;
+
+/** Answers `{ port, pid, stop }` once it accepts connections. */
+export async function startSail(python, folder) {
+  const port = await freePort();
+  const child = spawn(python, ['-m', 'pysail', 'flight', 'server', '--port', String(port)], {
+    cwd: folder,
+    detached: true,
+    stdio: 'ignore',
+  });
+  const forget = endGroupWithUs(child);
+  const stop = () => {
+    killGroup(child, 'SIGKILL');
+    forget();
+  };
+  const deadline = Date.now() + startTimeoutMs;
+  while (!(await accepts(port))) {
+    if (child.exitCode !== null || Date.now() > deadline) {
+      stop();
+      throw new Error('Sail did not start.');
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  return { port, pid: child.pid, stop };
+}
+
+function freePort() {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+function accepts(port) {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}

@@ -1,0 +1,26 @@
+// The peers: which program runs against which variant of the service.
+
+/** Settings of each variant by its name. Small bounds, so that a few clients reach them. */
+export function serviceVariants({ tables, tpch, certificate, key }) {
+  const common = { 'catalog.path': `${tables}/warehouse` };
+  return {
+    plain: { ...common, 'query.max_concurrent': 3, 'query.spool_bytes': 64 * 2 ** 20 },
+    tls: { ...common, 'server.tls_cert': certificate, 'server.tls_key': key },
+    expiring: { ...common, 'session.handle_ttl_secs': 10, 'session.idle_timeout_secs': 12 },
+    tpch: { 'catalog.path': `${tpch}/warehouse` },
+  };
+}
+
+export const peers = [
+  { name: 'pyarrow', variant: 'plain', python: 'clients/pyarrow_client.py' },
+  { name: 'pyarrow streams', variant: 'plain', python: 'clients/pyarrow_streams.py' },
+  { name: 'adbc', variant: 'plain', python: 'clients/adbc_client.py' },
+  { name: 'jdbc', variant: 'plain', java: 'clients/JdbcClient.java' },
+  { name: 'tables', variant: 'plain', python: 'tables/read_tables.py' },
+  { name: 'tls pyarrow', variant: 'tls', python: 'clients/pyarrow_client.py' },
+  { name: 'tls pyarrow trust', variant: 'tls', python: 'clients/pyarrow_tls.py' },
+  { name: 'tls adbc', variant: 'tls', python: 'clients/adbc_client.py' },
+  { name: 'tls jdbc', variant: 'tls', java: 'clients/JdbcClient.java' },
+  { name: 'expiry', variant: 'expiring', python: 'clients/pyarrow_expiry.py' },
+  { name: 'tpch', variant: 'tpch', python: 'tables/read_tpch.py' },
+];

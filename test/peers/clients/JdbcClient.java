@@ -1,0 +1,545 @@
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.math.BigDecimal;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.Date;
+import java.sql.DriverManager;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.ResultSetMetaData;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.sql.Time;
+import java.sql.Timestamp;
+import java.sql.Types;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Calendar;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Properties;
+import java.util.Set;
+import java.util.TimeZone;
+import java.util.TreeSet;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The Flight SQL JDBC driver 18.3.0 against the service. Arguments: host, port, user, password, and, when the service
+ * speaks TLS, the PEM file of its certificate authority. Prints one JSON line per check: name, ok, detail.
+ */
+public final class JdbcClient {
+  private static final String TABLE = "lake.peers.row_groups";
+  private static final String ENDLESS_ROWS =
+      "select a.*, b.id as other from " + TABLE + " a, " + TABLE + " b, " + TABLE + " c";
+  private static final String ENDLESS_WORK =
+      "select count(*) from " + TABLE + " a, " + TABLE + " b, " + TABLE + " c, " + TABLE
+          + " d where (a.id * b.id + c.id * d.id) % 1000003 = 17";
+  private static final long CHECK_SECONDS = 90;
+
+  private final Map<String, Check> checks = new LinkedHashMap<>();
+  private final ScheduledExecutorService timers = Executors.newScheduledThreadPool(2, runnable -> {
+    Thread thread = new Thread(runnable);
+    thread.setDaemon(true);
+    return thread;
+  });
+  private final String url;
+  private final String user;
+  private final String password;
+  private Connection connection;
+
+  private interface Check {
+    void run() throws Exception;
+  }
+
+  private JdbcClient(String[] arguments) {
+    String address = "jdbc:arrow-flight-sql://" + arguments[0] + ":" + arguments[1] + "/";
+    url = arguments.length > 4
+        ? address + "?useEncryption=true&tlsRootCerts=" + arguments[4]
+        : address + "?useEncryption=false";
+    user = arguments[2];
+    password = arguments[3];
+  }
+
+  public static void main(String[] arguments) throws Exception {
+    JdbcClient client = new JdbcClient(arguments);
+    client.signIn();
+    client.queries();
+    client.values();
+    client.parameters();
+    client.metadata();
+    client.refusals();
+    client.cancelling();
+    client.run();
+    System.exit(0);
+  }
+
+  private void signIn() {
+    checks.put("user and password sign in", () -> {
+      connection = open(Map.of());
+      expect(true, connection.isValid(5), "isValid");
+    });
+    checks.put("a wrong password is refused", () -> {
+      Properties properties = new Properties();
+      properties.put("user", user);
+      properties.put("password", "wrong");
+      refused("UNAUTHENTICATED", () -> query(DriverManager.getConnection(url, properties), "select 1"));
+    });
+    checks.put("no credentials are refused", () ->
+        refused("UNAUTHENTICATED", () -> query(DriverManager.getConnection(url, new Properties()), "select 1")));
+    checks.put("a wrong token is refused", () -> {
+      Properties properties = new Properties();
+      properties.put("token", "nonsense");
+      refused("", () -> query(DriverManager.getConnection(url, properties), "select 1"));
+    });
+    checks.put("the catalog property chooses the catalog", () -> {
+      try (Connection other = open(Map.of("catalog", "lake"))) {
+        expect("42", query(other, "select 42").get(0).get(0), "value");
+      }
+    });
+    checks.put("unknown properties travel as headers and do no harm", () -> {
+      try (Connection other = open(Map.of("schema", "peers", "foo", "bar"))) {
+        expect("42", query(other, "select 42").get(0).get(0), "value");
+      }
+    });
+  }
+
+  private void queries() {
+    checks.put("a statement answers rows", () -> {
+      List<List<String>> rows = query(connection, "select id, category from " + TABLE + " order by id limit 3");
+      expect(List.of("0", "1", "2"), rows.stream().map(row -> row.get(0)).toList(), "ids");
+    });
+    checks.put("a statement is used again and again", () -> {
+      try (Statement statement = connection.createStatement()) {
+        for (int step = 0; step < 30; step++) {
+          try (ResultSet rows = statement.executeQuery("select " + step + " as n")) {
+            expect(true, rows.next(), "a row");
+            expect(step, rows.getInt("n"), "value");
+            expect(false, rows.next(), "a second row");
+          }
+        }
+      }
+    });
+    checks.put("statements are open side by side", () -> {
+      try (Statement first = connection.createStatement(); Statement second = connection.createStatement();
+          ResultSet one = first.executeQuery("select 1"); ResultSet two = second.executeQuery("select 2")) {
+        expect(true, one.next() && two.next(), "rows");
+        expect(3, one.getInt(1) + two.getInt(1), "sum");
+      }
+    });
+    checks.put("execute answers that there is a result", () -> {
+      try (Statement statement = connection.createStatement()) {
+        expect(true, statement.execute("select 1"), "execute");
+        expect(true, statement.getResultSet().next(), "a row");
+      }
+    });
+    checks.put("a large result is read to its end", () -> {
+      long rows = 0;
+      long sum = 0;
+      try (Statement statement = connection.createStatement();
+          ResultSet result = statement.executeQuery(
+              "select a.id * 1000 + b.id as n from " + TABLE + " a, " + TABLE + " b")) {
+        while (result.next()) {
+          rows++;
+          sum += result.getLong(1);
+        }
+      }
+      expect(1_000_000L, rows, "rows");
+      expect(999_999L * 500_000L, sum, "sum");
+    });
+    checks.put("an empty result has its columns", () -> {
+      try (Statement statement = connection.createStatement();
+          ResultSet result = statement.executeQuery("select id, category from " + TABLE + " where id < 0")) {
+        expect(2, result.getMetaData().getColumnCount(), "columns");
+        expect(false, result.next(), "a row");
+      }
+    });
+    checks.put("labels and types of the columns are known", () -> {
+      try (Statement statement = connection.createStatement();
+          ResultSet result = statement.executeQuery(
+              "select id as \"the id\", amount, at, day, raw, flag, ratio from " + TABLE + " limit 1")) {
+        ResultSetMetaData metadata = result.getMetaData();
+        expect("the id", metadata.getColumnLabel(1), "label");
+        int[] wanted = {
+          Types.BIGINT, Types.DECIMAL, Types.TIMESTAMP, Types.DATE, Types.VARBINARY, Types.BOOLEAN, Types.DOUBLE,
+        };
+        for (int column = 1; column <= wanted.length; column++) {
+          int type = metadata.getColumnType(column);
+          boolean same = type == wanted[column - 1]
+              || (wanted[column - 1] == Types.BOOLEAN && type == Types.BIT)
+              || (wanted[column - 1] == Types.VARBINARY && type == Types.LONGVARBINARY);
+          expect(true, same, metadata.getColumnLabel(column) + " has type " + metadata.getColumnTypeName(column));
+        }
+        expect(12, metadata.getPrecision(2), "precision");
+        expect(2, metadata.getScale(2), "scale");
+      }
+    });
+  }
+
+  private void values() {
+    check("boolean", "select true", rows -> expect(true, rows.getBoolean(1), "value"));
+    check("tinyint", "select 100::tinyint", rows -> expect((byte) 100, rows.getByte(1), "value"));
+    check("smallint", "select 30000::smallint", rows -> expect((short) 30000, rows.getShort(1), "value"));
+    check("integer", "select 2000000000", rows -> expect(2_000_000_000, rows.getInt(1), "value"));
+    check("bigint", "select 9223372036854775807", rows -> expect(Long.MAX_VALUE, rows.getLong(1), "value"));
+    check("real", "select 0.5::float", rows -> expect(0.5f, rows.getFloat(1), "value"));
+    check("double", "select 0.1::double", rows -> expect(0.1, rows.getDouble(1), "value"));
+    check("decimal", "select -12345678901234567890.12::decimal(38, 2)", rows ->
+        expect(new BigDecimal("-12345678901234567890.12"), rows.getBigDecimal(1), "value"));
+    check("varchar", "select 'snow ☃'", rows -> expect("snow ☃", rows.getString(1), "value"));
+    check("blob", "select '\\x00\\xFF'::blob", rows ->
+        expect(true, Arrays.equals(new byte[] {0, (byte) 255}, rows.getBytes(1)), "value"));
+    check("date", "select date '1969-12-31'", rows -> expect("1969-12-31", rows.getDate(1).toString(), "value"));
+    check("time", "select time '12:34:56'", rows -> expect("12:34:56", rows.getString(1).substring(0, 8), "value"));
+    check("timestamp", "select timestamp '2020-02-29 01:02:03.456789'", rows ->
+        expect(Timestamp.valueOf("2020-02-29 01:02:03.456789"), rows.getTimestamp(1), "value"));
+    check("timestamp with time zone", "select timestamptz '2020-02-29 01:02:03+00'", rows -> {
+      Timestamp value = rows.getTimestamp(1, Calendar.getInstance(TimeZone.getTimeZone("UTC")));
+      expect(1_582_938_123_000L, value.getTime(), "value");
+      expect(true, rows.getString(1).startsWith("2020-02-29"), "text " + rows.getString(1));
+    });
+    check("list", "select [1, 2, 3]", rows -> {
+      Object[] items = (Object[]) rows.getArray(1).getArray();
+      expect(3, items.length, "items");
+    });
+    check("struct", "select {'a': 1, 'b': 'x'}", rows ->
+        expect(true, String.valueOf(rows.getObject(1)).contains("x"), "value " + rows.getObject(1)));
+    check("map", "select map {'k': 1}", rows ->
+        expect(true, String.valueOf(rows.getObject(1)).contains("k"), "value " + rows.getObject(1)));
+    check("NULL", "select null::integer", rows -> {
+      expect(0, rows.getInt(1), "value");
+      expect(true, rows.wasNull(), "wasNull");
+    });
+    check("getObject of every plain type",
+        "select true, 1::tinyint, 2::smallint, 3, 4::bigint, 0.5::float, 0.5::double, 1.5::decimal(3,1), 'x', 'x'::blob,"
+            + " date '2020-01-01', time '01:02:03', timestamp '2020-01-01 00:00:00'",
+        rows -> {
+          for (int column = 1; column <= rows.getMetaData().getColumnCount(); column++) {
+            expect(true, rows.getObject(column) != null, "column " + column);
+          }
+        });
+  }
+
+  private void parameters() {
+    bind("setBoolean", "boolean", "true", (statement, at) -> statement.setBoolean(at, true));
+    bind("setByte", "tinyint", "7", (statement, at) -> statement.setByte(at, (byte) 7));
+    bind("setShort", "smallint", "700", (statement, at) -> statement.setShort(at, (short) 700));
+    bind("setInt", "integer", "-70000", (statement, at) -> statement.setInt(at, -70_000));
+    bind("setLong", "bigint", "9007199254740993", (statement, at) -> statement.setLong(at, 9_007_199_254_740_993L));
+    bind("setFloat", "float", "0.5", (statement, at) -> statement.setFloat(at, 0.5f));
+    bind("setDouble", "double", "0.25", (statement, at) -> statement.setDouble(at, 0.25));
+    bind("setBigDecimal", "decimal(20, 2)", "-1.25", (statement, at) ->
+        statement.setBigDecimal(at, new BigDecimal("-1.25")));
+    bind("setString", "varchar", "snow ☃", (statement, at) -> statement.setString(at, "snow ☃"));
+    bind("setBytes", "blob", "\\x00\\xFF", (statement, at) -> statement.setBytes(at, new byte[] {0, (byte) 255}));
+    bind("setDate", "date", "2020-02-29", (statement, at) -> statement.setDate(at, Date.valueOf("2020-02-29")));
+    bind("setTime", "time", "01:02:03", (statement, at) -> statement.setTime(at, Time.valueOf("01:02:03")));
+    bind("setTimestamp", "timestamp", "2020-02-29 01:02:03", (statement, at) ->
+        statement.setTimestamp(at, Timestamp.valueOf("2020-02-29 01:02:03")));
+    checks.put("setNull binds NULL", () -> {
+      try (PreparedStatement statement = connection.prepareStatement("select ?::integer is null")) {
+        statement.setNull(1, Types.INTEGER);
+        expect("true", rowsOf(statement.executeQuery()).get(0).get(0), "value");
+      }
+    });
+    checks.put("a prepared statement runs again with other parameters", () -> {
+      String sql = "select id from " + TABLE + " where id = ?";
+      try (PreparedStatement statement = connection.prepareStatement(sql)) {
+        expect(1, statement.getParameterMetaData().getParameterCount(), "parameters");
+        expect(1, statement.getMetaData().getColumnCount(), "columns");
+        for (long id : new long[] {3, 5, 8}) {
+          statement.setLong(1, id);
+          expect(List.of(List.of(String.valueOf(id))), rowsOf(statement.executeQuery()), "rows");
+        }
+      }
+    });
+    checks.put("several parameters of other types select rows", () -> {
+      String sql = "select count(*) from " + TABLE + " where id >= ? and category = ? and day > ?";
+      try (PreparedStatement statement = connection.prepareStatement(sql)) {
+        statement.setLong(1, 500);
+        statement.setString(2, "wet");
+        statement.setDate(3, Date.valueOf("1970-01-01"));
+        String counted = rowsOf(statement.executeQuery()).get(0).get(0);
+        expect(query(connection, "select count(*) from " + TABLE
+            + " where id >= 500 and category = 'wet' and day > date '1970-01-01'").get(0).get(0), counted, "rows");
+      }
+    });
+    checks.put("a prepared statement without parameters runs", () -> {
+      try (PreparedStatement statement = connection.prepareStatement("select 42")) {
+        expect("42", rowsOf(statement.executeQuery()).get(0).get(0), "value");
+      }
+    });
+  }
+
+  private void metadata() {
+    checks.put("getCatalogs", () -> expect(List.of("lake"), column(database().getCatalogs(), "TABLE_CAT"), "catalogs"));
+    checks.put("getSchemas", () -> {
+      expect(true, column(database().getSchemas(), "TABLE_SCHEM").contains("peers"), "peers");
+      expect(List.of("peers"), column(database().getSchemas("lake", "peer%"), "TABLE_SCHEM"), "by pattern");
+    });
+    checks.put("getTableTypes", () ->
+        expect(true, column(database().getTableTypes(), "TABLE_TYPE").contains("TABLE"), "TABLE"));
+    checks.put("getTables", () -> {
+      expect(true, column(database().getTables(null, null, "%", null), "TABLE_NAME").contains("row_groups"), "all");
+      ResultSet some = database().getTables("lake", "peers", "row%", new String[] {"TABLE"});
+      expect(List.of("row_groups"), column(some, "TABLE_NAME"), "by pattern");
+    });
+    checks.put("getColumns", () -> {
+      ResultSet columns = database().getColumns("lake", "peers", "row_groups", "%");
+      List<String> names = column(columns, "COLUMN_NAME");
+      expect(List.of("id", "num", "flag"), names.subList(0, 3), "names");
+      ResultSet one = database().getColumns("lake", "peers", "row_groups", "amount");
+      expect(true, one.next(), "a row");
+      expect(Types.DECIMAL, one.getInt("DATA_TYPE"), "type");
+      expect(12, one.getInt("COLUMN_SIZE"), "size");
+      expect(2, one.getInt("DECIMAL_DIGITS"), "digits");
+    });
+    checks.put("getColumns of everything", () -> {
+      int rows = column(database().getColumns(null, null, "%", null), "COLUMN_NAME").size();
+      expect(true, rows > 500, rows + " columns");
+    });
+    checks.put("keys, type info, functions and procedures", () -> {
+      DatabaseMetaData database = database();
+      rowsOf(database.getPrimaryKeys("lake", "peers", "row_groups"));
+      rowsOf(database.getImportedKeys("lake", "peers", "row_groups"));
+      rowsOf(database.getExportedKeys("lake", "peers", "row_groups"));
+      rowsOf(database.getCrossReference("lake", "peers", "row_groups", "lake", "peers", "empty"));
+      rowsOf(database.getTypeInfo());
+      rowsOf(database.getFunctions(null, null, "%"));
+      rowsOf(database.getProcedures(null, null, "%"));
+      rowsOf(database.getIndexInfo("lake", "peers", "row_groups", false, false));
+    });
+    checks.put("every getter of the driver's metadata answers", () -> expect(List.of(), failingGetters(), "failures"));
+    checks.put("product, quote string and version are told", () -> {
+      DatabaseMetaData database = database();
+      expect(false, database.getDatabaseProductName().isBlank(), "product");
+      expect(false, database.getDatabaseProductVersion().isBlank(), "version");
+      expect("\"", database.getIdentifierQuoteString(), "quote");
+    });
+    checks.put("the schema of the connection", () -> {
+      connection.getCatalog();
+      connection.getSchema();
+    });
+  }
+
+  /** Calls each getter without arguments, and the ones that take one number, for what SqlInfo lacks. */
+  private List<String> failingGetters() throws Exception {
+    Set<String> failures = new TreeSet<>();
+    DatabaseMetaData database = database();
+    for (Method method : DatabaseMetaData.class.getMethods()) {
+      Class<?>[] types = method.getParameterTypes();
+      boolean isSimple = Arrays.stream(types).allMatch(type -> type == int.class);
+      if (!isSimple || method.isDefault()) {
+        continue;
+      }
+      try {
+        Object answer = method.invoke(database, Arrays.stream(types).map(type -> (Object) 1).toArray());
+        if (answer == null) {
+          failures.add(method.getName() + ": null");
+        } else if (answer instanceof ResultSet rows) {
+          rowsOf(rows);
+        }
+      } catch (InvocationTargetException thrown) {
+        if (!(thrown.getCause() instanceof java.sql.SQLFeatureNotSupportedException)
+            && !(thrown.getCause() instanceof UnsupportedOperationException)) {
+          failures.add(method.getName() + ": " + thrown.getCause());
+        }
+      }
+    }
+    return new ArrayList<>(failures);
+  }
+
+  private void refusals() {
+    Map<String, String> refused = new LinkedHashMap<>();
+    refused.put("selec 1", "SYNTAX_ERROR");
+    refused.put("select * from lake.peers.no_such_table", "TABLE_NOT_FOUND");
+    refused.put("select nope from " + TABLE, "BINDING_ERROR");
+    refused.put("select * from '/etc/passwd'", "TABLE_REFERENCE_NOT_ALLOWED");
+    refused.put("select getenv('HOME')", "FUNCTION_NOT_ALLOWED");
+    refused.put("copy (select 1) to '/tmp/x.csv'", "STATEMENT_NOT_ALLOWED");
+    refused.put("select cast(category as integer) from " + TABLE, "EVALUATION_ERROR");
+    refused.forEach((sql, code) -> checks.put("refuses: " + sql, () -> {
+      refused(code, () -> query(connection, sql));
+      expect("1", query(connection, "select 1").get(0).get(0), "afterwards");
+    }));
+  }
+
+  private void cancelling() {
+    checks.put("a statement that computes is cancelled", () -> {
+      try (Statement statement = connection.createStatement()) {
+        timers.schedule(() -> cancel(statement), 700, TimeUnit.MILLISECONDS);
+        refused("", () -> rowsOf(statement.executeQuery(ENDLESS_WORK)));
+      }
+      expect("1", query(connection, "select 1").get(0).get(0), "afterwards");
+    });
+    checks.put("a statement that streams is cancelled", () -> {
+      try (Statement statement = connection.createStatement()) {
+        ResultSet rows = statement.executeQuery(ENDLESS_ROWS);
+        expect(true, rows.next(), "a row");
+        timers.schedule(() -> cancel(statement), 300, TimeUnit.MILLISECONDS);
+        refused("", () -> {
+          while (rows.next()) {
+            rows.getLong(1);
+          }
+        });
+      }
+      expect("1", query(connection, "select 1").get(0).get(0), "afterwards");
+    });
+    checks.put("a result that is closed early gives way", () -> {
+      try (Statement statement = connection.createStatement(); ResultSet rows = statement.executeQuery(ENDLESS_ROWS)) {
+        expect(true, rows.next(), "a row");
+      }
+      expect("1", query(connection, "select 1").get(0).get(0), "afterwards");
+    });
+    checks.put("the connection closes", () -> connection.close());
+  }
+
+  private interface RowCheck {
+    void run(ResultSet rows) throws Exception;
+  }
+
+  private interface Binder {
+    void bind(PreparedStatement statement, int at) throws SQLException;
+  }
+
+  private void check(String type, String sql, RowCheck check) {
+    checks.put("reads " + type, () -> {
+      try (Statement statement = connection.createStatement(); ResultSet rows = statement.executeQuery(sql)) {
+        expect(true, rows.next(), "a row");
+        check.run(rows);
+      }
+    });
+  }
+
+  private void bind(String setter, String type, String literal, Binder binder) {
+    checks.put(setter + " binds a " + type, () -> {
+      String sql = "select ?::" + type + " = '" + literal + "'::" + type;
+      try (PreparedStatement statement = connection.prepareStatement(sql)) {
+        binder.bind(statement, 1);
+        expect("true", rowsOf(statement.executeQuery()).get(0).get(0), "equal");
+      }
+    });
+  }
+
+  private void run() {
+    checks.forEach((name, check) -> {
+      long began = System.nanoTime();
+      var watchdog = timers.schedule(() -> {
+        report(name, false, "did not end within " + CHECK_SECONDS + " s", began);
+        Runtime.getRuntime().halt(1);
+      }, CHECK_SECONDS, TimeUnit.SECONDS);
+      try {
+        check.run();
+        report(name, true, "", began);
+      } catch (Throwable thrown) {
+        report(name, false, describe(thrown), began);
+      } finally {
+        watchdog.cancel(false);
+      }
+    });
+  }
+
+  private Connection open(Map<String, String> more) throws SQLException {
+    Properties properties = new Properties();
+    properties.put("user", user);
+    properties.put("password", password);
+    properties.putAll(more);
+    return DriverManager.getConnection(url, properties);
+  }
+
+  private DatabaseMetaData database() throws SQLException {
+    return connection.getMetaData();
+  }
+
+  private static void cancel(Statement statement) {
+    try {
+      statement.cancel();
+    } catch (SQLException error) {
+      report("cancel()", false, describe(error), System.nanoTime());
+    }
+  }
+
+  private static List<List<String>> query(Connection connection, String sql) throws SQLException {
+    try (Statement statement = connection.createStatement()) {
+      return rowsOf(statement.executeQuery(sql));
+    }
+  }
+
+  private static List<List<String>> rowsOf(ResultSet rows) throws SQLException {
+    try (rows) {
+      int columns = rows.getMetaData().getColumnCount();
+      List<List<String>> all = new ArrayList<>();
+      while (rows.next()) {
+        List<String> row = new ArrayList<>();
+        for (int column = 1; column <= columns; column++) {
+          row.add(rows.getString(column));
+        }
+        all.add(row);
+      }
+      return all;
+    }
+  }
+
+  private static List<String> column(ResultSet rows, String label) throws SQLException {
+    try (rows) {
+      List<String> values = new ArrayList<>();
+      while (rows.next()) {
+        values.add(rows.getString(label));
+      }
+      return values;
+    }
+  }
+
+  private static void refused(String code, Check check) throws Exception {
+    try {
+      check.run();
+    } catch (SQLException | RuntimeException error) {
+      if (error instanceof NullPointerException || !describe(error).contains(code)) {
+        throw new AssertionError("the message lacks " + code + ": " + describe(error), error);
+      }
+      return;
+    }
+    throw new AssertionError("nothing was thrown");
+  }
+
+  private static void expect(Object expected, Object actual, String what) {
+    if (!Objects.equals(expected, actual)) {
+      throw new AssertionError(what + ": " + actual + ", expected " + expected);
+    }
+  }
+
+  private static String describe(Throwable thrown) {
+    StringBuilder text = new StringBuilder();
+    for (Throwable cause = thrown; cause != null && text.length() < 2000; cause = cause.getCause()) {
+      text.append(text.isEmpty() ? "" : " <- ").append(cause);
+    }
+    return text.toString();
+  }
+
+  private static synchronized void report(String name, boolean ok, String detail, long began) {
+    double seconds = (System.nanoTime() - began) / 1e9;
+    String line = "{\"name\":" + json(name) + ",\"ok\":" + ok + ",\"detail\":" + json(detail) + ",\"seconds\":"
+        + String.format(java.util.Locale.ROOT, "%.3f", seconds) + "}\n";
+    System.out.writeBytes(line.getBytes(StandardCharsets.UTF_8));
+    System.out.flush();
+  }
+
+  private static String json(String text) {
+    StringBuilder out = new StringBuilder("\"");
+    for (char letter : text.toCharArray()) {
+      if (letter == '"' || letter == '\\') {
+        out.append('\\').append(letter);
+      } else if (letter < ' ') {
+        out.append(String.format("\\u%04x", (int) letter));
+      } else {
+        out.append(letter);
+      }
+    }
+    return out.append('"').toString();
+  }
+}
