@@ -3,6 +3,12 @@ export {
   createFileSystemCatalog,
   type FileSystemCatalogOptions,
 } from './catalogs/file-system/file-system-catalog.js';
+export {
+  type ParquetFileToRegister,
+  type RegisteredTable,
+  type RegisterParquetTableOptions,
+  registerParquetTable,
+} from './catalogs/file-system/register-parquet-table.js';
 export { createMetadataFiles, type MetadataFiles } from './iceberg/cache/metadata-files.js';
 export {
   type FilePlan,
@@ -10,7 +16,7 @@ export {
   type PlanFilesOptions,
   planFiles,
 } from './iceberg/scan/plan-files.js';
-export type { SnapshotPin } from './iceberg/scan/resolve-snapshot.js';
+export { resolveSnapshot, type SnapshotPin } from './iceberg/scan/resolve-snapshot.js';
 export type { TableMetadata } from './iceberg/spec/table-metadata.js';
 export type {
   IcebergType,

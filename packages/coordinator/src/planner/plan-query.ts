@@ -7,7 +7,7 @@ import {
   fragmentProtocolVersion,
 } from '@svc/fragment-fn';
 import type { ObjectStore, TableScan } from '@svc/lake';
-import { rewriteQuery, type ScanRequest } from '@svc/sql';
+import type { ScanRequest } from '@svc/sql';
 import type { Session } from '../identity/session.js';
 import type { SessionSettings } from '../identity/session-settings.js';
 import type { AnalyzedQuery } from './analyze.js';
@@ -59,28 +59,9 @@ async function bindQuery(
   { query, session, signal }: PlanOptions,
 ): Promise<BoundQuery> {
   const { settings } = session;
-  const tables = await resolveTables({
-    references: query.gated.tables,
-    settings,
-    catalogs: dependencies.catalogs,
-    signal,
-  });
-  const rewritten = rewriteQuery(query.parsed, {
-    clock: dependencies.now(),
-    timeZone: settings.timeZone,
-    user: session.identity.username,
-    catalog: settings.catalog,
-    schema: settings.schema,
-    tableName: (reference) => tables.find((table) => table.reference === reference)?.table ?? reference.table,
-  });
-  if (rewritten === undefined) return { sql: query.parsed.sql, tables, settings };
-  const lease = await dependencies.pool.lease({ owner: ownerOf(session), lane: 'small', signal });
-  try {
-    const sql = await lease.queryText('SELECT json_deserialize_sql($1::JSON)', [rewritten], signal);
-    return { sql, tables, settings };
-  } finally {
-    await lease.release();
-  }
+  const requests = query.gated.tables.map((name) => ({ name, pin: { kind: 'current' as const } }));
+  const tables = await resolveTables({ requests, settings, catalogs: dependencies.catalogs, signal });
+  return { sql: query.parsed.sql, tables, settings };
 }
 
 /** Result schema and parameters of a query, without planning its scans. */

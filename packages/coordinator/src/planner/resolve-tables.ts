@@ -1,10 +1,16 @@
 import { QueryError } from '@svc/base';
-import type { LoadedTable, NestedField, TableSnapshot } from '@svc/lake';
-import { resolveSnapshot } from '@svc/lake';
-import type { TableReference } from '@svc/sql';
+import { type LoadedTable, type NestedField, resolveSnapshot, type SnapshotPin } from '@svc/lake';
 import type { SessionSettings } from '../identity/session-settings.js';
 import type { CatalogDirectory } from './catalog-directory.js';
-import { placeOf, schemaName } from './names.js';
+import { placeOf, schemaName, type WrittenName } from './names.js';
+
+/** A table as a statement asks for it: under which name, and at which point of its history. */
+export interface TableRequest {
+  readonly name: WrittenName;
+  readonly pin: SnapshotPin;
+  /** Under which table name the engine will find it; the table's own unless one statement reads several snapshots. */
+  readonly viewName?: string;
+}
 
 /** A table of a statement, loaded as the user and pinned to a snapshot. */
 export interface ResolvedTable {
@@ -13,12 +19,13 @@ export interface ResolvedTable {
   readonly schema: string;
   readonly table: string;
   readonly loaded: LoadedTable;
-  readonly snapshot: TableSnapshot;
+  readonly pin: SnapshotPin;
   readonly columns: readonly NestedField[];
+  readonly rowCount: bigint;
 }
 
 export interface ResolveOptions {
-  readonly references: readonly TableReference[];
+  readonly requests: readonly TableRequest[];
   readonly settings: SessionSettings;
   readonly catalogs: CatalogDirectory;
   readonly signal: AbortSignal;
@@ -27,8 +34,8 @@ export interface ResolveOptions {
 /** Loads every table that a statement names, each once. Throws TABLE_NOT_FOUND and the like, naming it as written. */
 export async function resolveTables(options: ResolveOptions): Promise<readonly ResolvedTable[]> {
   const resolved = new Map<string, ResolvedTable>();
-  for (const reference of options.references) {
-    const table = await resolveOne(reference, options);
+  for (const request of options.requests) {
+    const table = await resolveOne(request, options);
     // The engine's names do not differ by case, so neither may ours.
     const key = JSON.stringify([table.catalog, table.schema, table.table].map((name) => name.toLowerCase()));
     const other = resolved.get(key);
@@ -44,18 +51,27 @@ export async function resolveTables(options: ResolveOptions): Promise<readonly R
 }
 
 async function resolveOne(
-  reference: TableReference,
+  { name, pin, viewName }: TableRequest,
   { settings, catalogs, signal }: ResolveOptions,
 ): Promise<ResolvedTable> {
-  const place = placeOf(reference.name, settings, catalogs);
+  const place = placeOf(name, settings, catalogs);
   const loaded = await catalogs.get(place.catalog).catalog.loadTable(place.identifier, { signal });
-  const snapshot = resolveSnapshot(loaded, reference.snapshot);
+  const schema = schemaName(place.identifier.namespace);
+  const tableName = `${place.catalog}.${schema}.${loaded.identifier.name}`;
+  const { snapshot, schema: columns } = resolveSnapshot(loaded.metadata, pin, tableName);
   return {
     catalog: place.catalog,
-    schema: schemaName(place.identifier.namespace),
-    table: reference.viewName ?? loaded.identifier.name,
+    schema,
+    table: viewName ?? name.table,
     loaded,
-    snapshot,
-    columns: snapshot.schema.fields,
+    // The loaded metadata never changes, so that "current" means the same snapshot at every later use of it.
+    pin: snapshot === undefined ? pin : { kind: 'id', snapshotId: snapshot.snapshotId, schemaId: columns.schemaId },
+    columns: columns.fields,
+    rowCount: totalRecords(snapshot?.summary.get('total-records')),
   };
+}
+
+/** What the snapshot says of itself; only the optimiser's guess depends on it. */
+function totalRecords(text: string | undefined): bigint {
+  return text !== undefined && /^\d{1,18}$/.test(text) ? BigInt(text) : 1000n;
 }

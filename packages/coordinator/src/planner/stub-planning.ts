@@ -7,7 +7,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EngineLease, StatementDescription } from '@svc/engine';
 import { engineType, sessionStatements, stubFileSql, stubViewSql } from '@svc/fragment-fn';
-import { planStatements, readPlan, type ScanRequest, scanRequests } from '@svc/sql';
+import { PlanNotUnderstood, planQuery, planSettingStatements, readPlan, type PlannedScan, type ScanFilter, type ScanRequest, scanRequests } from '@svc/sql';
 import type { SessionSettings } from '../identity/session-settings.js';
 import type { ResolvedTable } from './resolve-tables.js';
 
@@ -40,18 +40,46 @@ export async function planOnStubs(options: StubPlanOptions): Promise<StubPlan> {
   const stubs = await createStubs(options);
   const description = await lease.describe(sql, signal);
   if (tables.length === 0) return { description, requests: [], withoutPushdown: undefined };
-  await lease.execute(planStatements.before, signal);
-  const text = await lease.queryText(planStatements.plan, [sql], signal);
-  const plan = readPlan(text);
-  if (plan.kind === 'unreadable') {
-    return { description, requests: tables.map(() => everything), withoutPushdown: plan.reason };
+  await lease.execute(planSettingStatements, signal);
+  const answer = await lease.queryText(planQuery, [sql], signal);
+  const pushdown = readPushdown(answer);
+  if (pushdown.kind === 'unknown') {
+    return { description, requests: tables.map(() => everything), withoutPushdown: pushdown.reason };
   }
-  const byStub = scanRequests(plan.root);
-  return {
-    description,
-    requests: stubs.map((path) => byStub.get(path) ?? everything),
-    withoutPushdown: undefined,
-  };
+  const requests = stubs.map((stub) => mergeRequests(pushdown.scans.filter((scan) => scan.stubFile === stub)));
+  return { description, requests, withoutPushdown: undefined };
+}
+
+type Pushdown =
+  | { readonly kind: 'known'; readonly scans: readonly PlannedScan[] }
+  | { readonly kind: 'unknown'; readonly reason: string };
+
+function readPushdown(answer: string): Pushdown {
+  try {
+    return { kind: 'known', scans: scanRequests(readPlan(answer)) };
+  } catch (error) {
+    if (error instanceof PlanNotUnderstood) return { kind: 'unknown', reason: error.message };
+    throw error;
+  }
+}
+
+/**
+ * One request for a table that the plan may scan several times: all columns that any scan reads, and rows that any
+ * scan may want. A table that the plan does not scan at all is read whole: planning saw no data, so an empty part may
+ * only be empty for reasons that hold without it, but reading too much is never wrong.
+ */
+function mergeRequests(scans: readonly PlannedScan[]): ScanRequest {
+  const [first, ...more] = scans.map((scan) => scan.request);
+  if (first === undefined) return everything;
+  if (more.length === 0) return first;
+  const all = [first, ...more];
+  const columns = all.some((request) => request.columns === undefined)
+    ? undefined
+    : [...new Map(all.flatMap((request) => request.columns ?? []).map((path) => [JSON.stringify(path), path])).values()];
+  const filters: readonly ScanFilter[] = all.some((request) => request.filters.length === 0)
+    ? []
+    : [{ kind: 'or', filters: all.map((request): ScanFilter => ({ kind: 'and', filters: request.filters })) }];
+  return { columns, filters };
 }
 
 /** Makes the session and the stub views of the statement; answers the stub files in the order of the tables. */
@@ -66,9 +94,9 @@ async function createStubs({ lease, tables, settings, signal }: StubPlanOptions)
   statements.push(...sessionStatements(engineSession(tables, settings)));
   tables.forEach((table, index) => {
     const path = files[index];
-    if (path !== undefined) statements.push(stubViewSql(table, path, table.columns, table.snapshot.rowCount));
+    if (path !== undefined) statements.push(stubViewSql(table, path, table.columns, table.rowCount));
   });
-  await lease.execute(statements, signal);
+  if (statements.length > 0) await lease.execute(statements, signal);
   return files;
 }
 
@@ -78,7 +106,8 @@ export function engineSession(tables: readonly ResolvedTable[], settings: Sessio
     tables,
     defaultCatalog: settings.catalog,
     defaultSchema: settings.schema,
-    settings: { TimeZone: settings.timeZone },
+    // An instance starts in UTC: a session that stays there costs it no statement.
+    settings: settings.timeZone === 'UTC' ? {} : { TimeZone: settings.timeZone },
   };
 }
 

@@ -1,4 +1,3 @@
-import { splitIpcStream } from '@svc/flight';
 import { engineType } from '@svc/fragment-fn';
 import type { IcebergType, NestedField } from '@svc/lake';
 import {
@@ -20,9 +19,9 @@ import {
   TimeMicrosecond,
   TimestampMicrosecond,
   TimestampNanosecond,
-  tableToIPC,
   Utf8,
 } from 'apache-arrow';
+import { ipcParts } from './ipc-parts.js';
 
 /**
  * A table's columns as an encapsulated Arrow schema, with the metadata keys that Flight SQL clients read: what a
@@ -34,7 +33,7 @@ export function tableArrowSchema(fields: readonly NestedField[]): Uint8Array {
       (field) => new Field(field.name, arrowType(field.type), !field.required, flightMetadata(field.type)),
     ),
   );
-  return splitIpcStream(tableToIPC(new Table(schema), 'stream')).schema;
+  return ipcParts(new Table(schema)).schema;
 }
 
 function flightMetadata(type: IcebergType): Map<string, string> {

@@ -1,5 +1,4 @@
 import type { ResultMessage } from '@svc/flight';
-import { splitIpcStream } from '@svc/flight';
 import {
   Field,
   makeData,
@@ -7,10 +6,10 @@ import {
   Schema,
   Struct,
   Table,
-  tableToIPC,
-  Utf8,
+    Utf8,
   vectorFromArray,
 } from 'apache-arrow';
+import { ipcParts } from './ipc-parts.js';
 
 /** A small result that the coordinator makes itself: one row set of text columns, complete in memory. */
 export interface TextAnswer {
@@ -36,9 +35,8 @@ export function textAnswer(
     return data ?? makeData({ type: new Utf8(), length: 0 });
   });
   const data = makeData({ type: new Struct(schema.fields), length: rows.length, nullCount: 0, children });
-  const stream = splitIpcStream(tableToIPC(new Table([new RecordBatch(schema, data)]), 'stream'));
-  return { schema: stream.schema, messages: stream.messages, rowCount: rows.length };
+  return { ...ipcParts(new Table([new RecordBatch(schema, data)])), rowCount: rows.length };
 }
 
 /** The encapsulated schema of a result or a parameter list without fields. */
-export const emptySchema: Uint8Array = splitIpcStream(tableToIPC(new Table(new Schema([])), 'stream')).schema;
+export const emptySchema: Uint8Array = ipcParts(new Table(new Schema([]))).schema;

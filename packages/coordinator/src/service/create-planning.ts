@@ -46,7 +46,7 @@ export function createPlanning({
     },
     now: () => new Date(),
     planScan: async (table, request, signal) => {
-      const scan = await planScan(table.loaded, table.snapshot, request, {
+      const scan = await planScan(table.loaded, table.pin, request, {
         tableName: `${table.catalog}.${table.schema}.${table.loaded.identifier.name}`,
         footers: lake.footers,
         manifests: lake.manifests,

@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import type { Config } from '@svc/base';
 import {
   type Catalog,
-  createFileCatalog,
   createFileStore,
+  createFileSystemCatalog,
   createFooterCache,
-  createManifestCache,
+  createMetadataFiles,
   type FooterCache,
-  type ManifestCache,
+  type MetadataFiles,
   openStagingCache,
   type StagingCache,
 } from '@svc/lake';
@@ -16,16 +16,16 @@ import {
 export interface Lake {
   readonly catalog: Catalog;
   readonly footers: FooterCache;
-  readonly manifests: ManifestCache;
+  readonly manifests: MetadataFiles;
   readonly staging: StagingCache;
 }
 
 export async function openLake(config: Config): Promise<Lake> {
-  const store = createFileStore();
+  const manifests = createMetadataFiles(config['cache.metadata_bytes']);
   return {
-    catalog: createFileCatalog({ root: config['catalog.path'], store }),
+    catalog: createFileSystemCatalog({ root: config['catalog.path'], store: createFileStore(), files: manifests }),
     footers: createFooterCache({ maxBytes: config['cache.footer_bytes'] }),
-    manifests: createManifestCache({ maxBytes: config['cache.metadata_bytes'] }),
+    manifests,
     staging: await openStagingCache({
       folder: join(config['server.data_dir'], 'cache'),
       maxBytes: config['cache.disk_bytes'],

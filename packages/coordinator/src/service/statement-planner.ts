@@ -118,7 +118,7 @@ async function answerStatement(
     case 'describe-table': {
       const name = writtenName(statement.name);
       const [table] = await resolveTables({
-        references: [name],
+        requests: [{ name, pin: { kind: 'current' } }],
         settings: session.settings,
         catalogs,
         signal,

@@ -66,12 +66,12 @@ async function listNames(
 }
 
 /** The same pattern with `\\` as its escape character: SQL's LIKE has none unless it is given. */
-function backslashPattern({ pattern, escape }: LikePattern): string {
-  const characters = [...pattern];
+function backslashPattern(like: LikePattern): string {
+  const characters = [...like.pattern];
   let text = '';
   for (let index = 0; index < characters.length; index += 1) {
     const character = characters[index] ?? '';
-    if (escape !== undefined && character === escape) {
+    if (character === like.escape) {
       index += 1;
       text += `\\${characters[index] ?? ''}`;
     } else text += character === '\\' ? '\\\\' : character;

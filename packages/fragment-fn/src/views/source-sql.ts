@@ -1,4 +1,4 @@
-import type { ColumnSource } from '@svc/lake';
+import type { ColumnConversion, ColumnSource } from '@svc/lake';
 import { quoteIdentifier, quoteString } from '@svc/sql';
 import { constantSql } from './constant-sql.js';
 import { engineType } from './engine-type.js';
@@ -16,7 +16,7 @@ function valueSql(source: ColumnSource, base: string, depth: number): string {
     case 'constant':
       return constantSql(source.value, source.type);
     case 'column':
-      return source.isExactType ? base : `CAST(${base} AS ${engineType(source.type)})`;
+      return source.isExactType ? base : `CAST(${convertedSql(base, source.conversion)} AS ${engineType(source.type)})`;
     case 'struct': {
       const fields = source.fields.map((field) => {
         const child =
@@ -37,5 +37,17 @@ function valueSql(source: ColumnSource, base: string, depth: number): string {
       const value = valueSql(source.value, `${entry}.value`, depth + 1);
       return `map_from_entries(list_transform(map_entries(${base}), lambda ${entry}: struct_pack(k := ${key}, v := ${value})))`;
     }
+  }
+}
+
+/** See ColumnConversion: what a cast alone would get wrong. */
+function convertedSql(base: string, conversion: ColumnConversion | undefined): string {
+  switch (conversion) {
+    case 'decode-utf8':
+      return `decode(${base})`;
+    case 'at-utc':
+      return `(${base} AT TIME ZONE 'UTC')`;
+    case undefined:
+      return base;
   }
 }
