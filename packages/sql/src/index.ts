@@ -2,6 +2,8 @@ export { type ParsedQuery, readSerializedSql, writeSerializedSql } from './ast/p
 export type { SqlParser } from './engine-interface.js';
 export type { GateProfile } from './gate/function-gate.js';
 export { type GatedQuery, gate, tableKey } from './gate/gate.js';
+export { rewriteTables, type TableTarget } from './gate/rewrite-tables.js';
+export { type StatementValues, statementValueMacros } from './gate/statement-values.js';
 export type { TableReference, TimeTravel } from './gate/table-gate.js';
 export {
   isJsonArray,

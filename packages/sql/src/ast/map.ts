@@ -73,26 +73,6 @@ export function mapCtes(
   return replaceField(cteMap, 'map', mapList(field(cteMap, 'map') ?? [], mapEntry));
 }
 
-/** Walks the whole tree; the callbacks see children before their parents and may replace them. */
-export function rewriteTree(
-  root: JsonObject,
-  change: { expression?(node: JsonObject): JsonObject; table?(node: JsonObject): JsonObject },
-): JsonObject {
-  const visitor: AstVisitor = {
-    expression: (node) => {
-      const mapped = mapExpression(node, visitor);
-      return change.expression?.(mapped) ?? mapped;
-    },
-    table: (node) => {
-      const mapped = mapTable(node, visitor);
-      return change.table?.(mapped) ?? mapped;
-    },
-    query: (node) => mapQuery(node, visitor),
-    ctes: (cteMap) => mapCtes(cteMap, visitor, (_name, query) => visitor.query(query)),
-  };
-  return visitor.query(root);
-}
-
 function shapeOf(shapes: Readonly<Record<string, NodeShape>>, kind: string, what: string): NodeShape {
   const shape = Object.hasOwn(shapes, kind) ? shapes[kind] : undefined;
   if (shape === undefined) throw unknownConstruct(`${what} ${kind}`);

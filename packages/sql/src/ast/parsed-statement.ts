@@ -44,7 +44,7 @@ function parserError(sql: string, answer: JsonObject): QueryError {
   const message = textField(answer, 'error_message');
   if (/^memory exhausted|^Max expression depth/.test(message))
     return new QueryError('STATEMENT_TOO_LARGE', 'The statement is nested too deeply; flatten it.');
-  if (textField(answer, 'error_type') === 'not implemented')
+  if (textField(answer, 'error_type') === 'not implemented' || / not supported/i.test(message))
     return new QueryError(
       'NOT_SUPPORTED',
       message.startsWith('Only SELECT')

@@ -11,6 +11,8 @@ import {
   fileTableFunctions,
 } from './function-lists.js';
 
+import { statementValueFunctions } from './statement-values.js';
+
 /** `server` is what a client of the service gets; `embedded` is the command line, which may read files. */
 export type GateProfile = 'server' | 'embedded';
 
@@ -42,6 +44,11 @@ export function checkFunction(call: JsonObject): string {
   if (!allowedFunctions.has(name)) throw refusal(name, deniedFunctions);
   if (field(call, 'export_state') === true)
     throw new QueryError('FUNCTION_NOT_ALLOWED', `EXPORT_STATE of ${name} is not allowed.`);
+  if (
+    statementValueFunctions.has(name) &&
+    (textField(call, 'schema') !== '' || textField(call, 'catalog') !== '')
+  )
+    throw new QueryError('FUNCTION_NOT_ALLOWED', `${name} is called without a schema.`);
   const children = listField(call, 'children');
   const sizeArgument = Object.hasOwn(sizeArguments, name) ? children[sizeArguments[name] ?? 0] : undefined;
   const size =

@@ -1,10 +1,12 @@
 import { QueryError } from '@svc/base';
-import { type AstVisitor, mapCtes, mapExpression, mapQuery, mapTable } from '../ast/map.js';
+import { type AstVisitor, mapExpression, mapTable } from '../ast/map.js';
 import type { ParsedQuery } from '../ast/parsed-statement.js';
-import { field, listField, objectField, textField } from '../json/access.js';
-import type { JsonObject } from '../json/lossless.js';
+import { mapInScope } from '../ast/scoped-walk.js';
+import { asArray, field, listField, objectField, textField } from '../json/access.js';
+import type { JsonObject, JsonValue } from '../json/lossless.js';
 import { checkFunction, checkTableFunction, type GateProfile } from './function-gate.js';
 import { volatileFunctions } from './function-lists.js';
+import { statementValueFunctions, statementValueNames } from './statement-values.js';
 import { checkTableName, readTableReference, StringTableNames, type TableReference } from './table-gate.js';
 
 /** What a statement refers to, all of it allowed by name. Nothing has been looked up or bound yet. */
@@ -17,6 +19,8 @@ export interface GatedQuery {
   readonly functions: ReadonlySet<string>;
   /** Has random() or the like: runs on one node. */
   readonly hasVolatile: boolean;
+  /** Has now(), current_user or the like, or a column that is called so: needs `statementValueMacros`. */
+  readonly usesStatementValues: boolean;
   /** Parameter identifiers in their order: "1", "2", … or names. */
   readonly parameters: readonly string[];
 }
@@ -28,7 +32,12 @@ export interface GatedQuery {
 export function gate(parsed: ParsedQuery, profile: GateProfile): GatedQuery {
   const findings = new Findings(parsed.sql, profile);
   try {
-    walker(findings, new Set()).query(parsed.query);
+    mapInScope(parsed.query, {
+      baseTable: (node) => findings.addTable(node),
+      commonTable: checkCommonTable,
+      otherTable: (node, children) => walkTable(node, children, findings),
+      expression: (node, children) => walkExpression(node, children, findings),
+    });
   } catch (caught) {
     if (caught instanceof RangeError)
       throw new QueryError('STATEMENT_TOO_LARGE', 'The statement is nested too deeply; flatten it.', {
@@ -46,14 +55,16 @@ class Findings {
   readonly #tables = new Map<string, TableReference>();
   readonly #files = new Set<string>();
   readonly #parameters = new Set<string>();
-  readonly functions = new Set<string>();
+  readonly #functions = new Set<string>();
+  #usesStatementValues = false;
 
   constructor(sql: string, profile: GateProfile) {
     this.profile = profile;
     this.#strings = new StringTableNames(sql);
   }
 
-  addTable(node: JsonObject): void {
+  /** The AT clause is read, not walked: only constants and now() are taken there. */
+  addTable(node: JsonObject): JsonObject {
     const reference = readTableReference(node);
     if (this.#strings.isString(node)) {
       if (this.profile !== 'embedded' || field(node, 'at_clause') !== null)
@@ -63,10 +74,22 @@ class Findings {
             'a table name is written without quotes or in double quotes.',
         );
       this.#files.add(reference.table);
-      return;
+      return node;
     }
     checkTableName(reference);
     this.#tables.set(tableKey(reference), reference);
+    return node;
+  }
+
+  addFunction(name: string): void {
+    this.#functions.add(name);
+    this.#usesStatementValues ||= statementValueFunctions.has(name);
+  }
+
+  addColumnName(names: readonly JsonValue[]): void {
+    const [name] = names;
+    this.#usesStatementValues ||=
+      names.length === 1 && typeof name === 'string' && statementValueNames.has(name.toLowerCase());
   }
 
   addParameter(node: JsonObject): void {
@@ -79,8 +102,9 @@ class Findings {
     return {
       tables: [...this.#tables.values()],
       files: [...this.#files],
-      functions: this.functions,
-      hasVolatile: [...this.functions].some((name) => volatileFunctions.has(name)),
+      functions: this.#functions,
+      hasVolatile: [...this.#functions].some((name) => volatileFunctions.has(name)),
+      usesStatementValues: this.#usesStatementValues,
       parameters,
     };
   }
@@ -93,86 +117,52 @@ export function tableKey(reference: TableReference): string {
   return JSON.stringify([catalog ?? null, schema ?? null, table, point]);
 }
 
-/** `scope` has the lower-case names of the common table expressions that a bare table name may mean here. */
-function walker(findings: Findings, scope: ReadonlySet<string>): AstVisitor {
-  const visitor: AstVisitor = {
-    expression: (node) => {
-      const kind = textField(node, 'class');
-      if (kind === 'FUNCTION' || kind === 'WINDOW') findings.functions.add(checkFunction(node));
-      else if (kind === 'PARAMETER') findings.addParameter(node);
-      return mapExpression(node, visitor);
-    },
-    table: (node) => walkTable(node, findings, scope, visitor),
-    query: (node) => walkQuery(node, findings, scope),
-    ctes: (cteMap) => cteMap,
-  };
-  return visitor;
+function walkExpression(node: JsonObject, children: AstVisitor, findings: Findings): JsonObject {
+  switch (textField(node, 'class')) {
+    case 'FUNCTION':
+    case 'WINDOW':
+      findings.addFunction(checkFunction(node));
+      break;
+    case 'PARAMETER':
+      findings.addParameter(node);
+      break;
+    case 'COLUMN_REF':
+      findings.addColumnName(asArray(field(node, 'column_names')));
+      break;
+  }
+  return mapExpression(node, children);
 }
 
-/**
- * WITH entries see those before them (DuckDB binds them in order, RECURSIVE or not). A recursive entry sees itself on
- * its right side only; its left side, like any entry's own query, sees what the name meant outside.
- */
-function walkQuery(node: JsonObject, findings: Findings, outer: ReadonlySet<string>): JsonObject {
-  let scope = outer;
-  const cteMap = objectField(node, 'cte_map');
-  if (listField(cteMap, 'map').length > 0)
-    mapCtes(cteMap, walker(findings, outer), (name, query) => {
-      walker(findings, scope).query(query);
-      scope = new Set([...scope, name.toLowerCase()]);
-      return query;
-    });
-  const visitor = walker(findings, scope);
-  if (textField(node, 'type') !== 'RECURSIVE_CTE_NODE') return mapQuery(node, visitor);
-  const name = textField(node, 'cte_name').toLowerCase();
-  const inner = new Set([...scope, name, `recurring\0${name}`]);
-  const right = objectField(node, 'right');
-  const recursive = walker(findings, inner);
-  return mapQuery(node, { ...visitor, query: (side) => (side === right ? recursive : visitor).query(side) });
-}
-
-function walkTable(
-  node: JsonObject,
-  findings: Findings,
-  scope: ReadonlySet<string>,
-  visitor: AstVisitor,
-): JsonObject {
+function walkTable(node: JsonObject, children: AstVisitor, findings: Findings): JsonObject {
   switch (textField(node, 'type')) {
-    case 'BASE_TABLE':
-      if (!isCommonTableExpression(node, scope)) findings.addTable(node);
-      return field(node, 'at_clause') === null ? node : mapTable(node, visitor);
     case 'TABLE_FUNCTION': {
       const call = objectField(node, 'function');
       if (textField(call, 'class') !== 'FUNCTION')
         throw new QueryError('NOT_SUPPORTED', 'Only a function call may stand here in FROM.');
-      findings.functions.add(checkTableFunction(call, findings.profile));
-      mapExpression(call, visitor);
-      return mapTable(node, { ...visitor, expression: (expression) => expression });
+      findings.addFunction(checkTableFunction(call, findings.profile));
+      return mapTable(node, { ...children, expression: () => mapExpression(call, children) });
     }
     case 'SHOW_REF':
       if (textField(node, 'show_type') !== 'SUMMARY' || textField(node, 'table_name') !== '')
         throw new QueryError('NOT_SUPPORTED', 'SHOW and DESCRIBE are not supported inside a query.');
-      return mapTable(node, visitor);
+      break;
     case 'PIVOT':
       for (const pivot of listField(node, 'pivots')) {
         const type = textField(pivot, 'pivot_enum');
         if (type !== '')
           throw new QueryError('NOT_SUPPORTED', `PIVOT … IN ${type}: list the values, types cannot be used.`);
       }
-      return mapTable(node, visitor);
-    default:
-      return mapTable(node, visitor);
+      break;
   }
+  return mapTable(node, children);
 }
 
-function isCommonTableExpression(node: JsonObject, scope: ReadonlySet<string>): boolean {
-  if (textField(node, 'catalog_name') !== '') return false;
-  const schema = textField(node, 'schema_name').toLowerCase();
-  const table = textField(node, 'table_name').toLowerCase();
-  if (!scope.has(schema === '' ? table : `${schema}\0${table}`) || (schema !== '' && schema !== 'recurring'))
-    return false;
-  // DuckDB would silently drop the clause.
+/** DuckDB would silently drop an AT clause here. */
+function checkCommonTable(node: JsonObject): JsonObject {
   if (field(node, 'at_clause') !== null)
-    throw new QueryError('NOT_SUPPORTED', `AT on ${table}: a common table expression has no history.`);
-  return true;
+    throw new QueryError(
+      'NOT_SUPPORTED',
+      `AT on ${textField(node, 'table_name')}: a common table expression has no history.`,
+    );
+  return node;
 }
