@@ -12,6 +12,7 @@ export function serviceVariants({ tables, tpch, certificate, key }) {
 }
 
 export const peers = [
+  { name: 'equality', variant: 'plain', python: 'equality_checks.py' },
   { name: 'pyarrow', variant: 'plain', python: 'clients/pyarrow_client.py' },
   { name: 'pyarrow streams', variant: 'plain', python: 'clients/pyarrow_streams.py' },
   { name: 'adbc', variant: 'plain', python: 'clients/adbc_client.py' },
