@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, open, readFile } from 'node:fs/promises';
+import { chmod, link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { QueryError } from '@svc/base';
 import { isSameSecret } from './bearer.js';
@@ -22,26 +22,37 @@ export function createLocalIdentity(password: string): IdentityProvider {
   };
 }
 
-/** Reads the password file, or makes it (mode 0600) with 144 random bits. */
+/**
+ * Reads the password file, or makes it (mode 0600) with 144 random bits. It appears with its content: neither another
+ * process that starts now nor the next start after a crash finds half of it.
+ */
 export async function readOrCreatePassword(path: string): Promise<string> {
   const existing = await readPassword(path);
   if (existing !== undefined) return existing;
   await mkdir(dirname(path), { recursive: true });
   const password = randomBytes(18).toString('base64url');
+  const draft = `${path}.${randomBytes(8).toString('hex')}`;
   try {
-    const file = await open(path, 'wx', 0o600);
-    try {
-      await file.writeFile(`${password}\n`);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    await writeDraft(draft, `${password}\n`);
+    await link(draft, path);
     return password;
   } catch (error) {
     // Another process of the same owner was first.
     const other = await readPassword(path);
     if (other !== undefined) return other;
     throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+async function writeDraft(path: string, text: string): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
   }
 }
 

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { fakeClock } from '../test-support/clock.js';
+import { HandleTable } from './handle-table.js';
+
+const ttlMs = 1000;
+
+describe('a handle in the table', () => {
+  it('answers its value to its session as often as it is asked', () => {
+    const { table } = newTable();
+    const handle = table.add('a', 'value');
+    assert.equal(table.get('a', handle), 'value');
+    assert.equal(table.get('a', handle), 'value');
+  });
+
+  it('lives on as long as it is used, and expires after its last use', () => {
+    const { table, clock } = newTable();
+    const handle = table.add('a', 'value');
+    for (let use = 0; use < 3; use += 1) {
+      clock.advance(ttlMs);
+      table.get('a', handle);
+    }
+    clock.advance(ttlMs + 1);
+    assert.throws(() => table.get('a', handle), { code: 'TICKET_EXPIRED' });
+  });
+
+  it('is expired, not invalid, once it was deleted or its session ended', () => {
+    const { table } = newTable();
+    const deleted = table.add('a', '1');
+    table.delete('a', deleted);
+    assert.throws(() => table.get('a', deleted), { code: 'TICKET_EXPIRED' });
+    const ended = table.add('a', '2');
+    table.endSession('a');
+    assert.throws(() => table.get('a', ended), { code: 'TICKET_EXPIRED' });
+  });
+
+  it('can be deleted twice, but not by a foreign session or by guessing', () => {
+    const { table } = newTable();
+    const handle = table.add('a', 'value');
+    assert.throws(() => table.delete('b', handle), { code: 'TICKET_INVALID' });
+    assert.throws(() => table.delete('a', new Uint8Array(49)), { code: 'TICKET_INVALID' });
+    assert.equal(table.get('a', handle), 'value');
+    table.delete('a', handle);
+    table.delete('a', handle);
+  });
+
+  it('of another session is invalid', () => {
+    const { table } = newTable();
+    const handle = table.add('a', 'value');
+    assert.throws(() => table.get('b', handle), { code: 'TICKET_INVALID' });
+  });
+});
+
+describe('the handle table', () => {
+  it('keeps a bounded number for each session, the newest', () => {
+    const { table } = newTable();
+    const handles = ['1', '2', '3', '4', '5'].map((value) => table.add('a', value));
+    const other = table.add('b', 'other');
+    const [first = other, second = other, ...kept] = handles;
+    for (const gone of [first, second]) assert.throws(() => table.get('a', gone), { code: 'TICKET_EXPIRED' });
+    assert.deepEqual(
+      kept.map((handle) => table.get('a', handle)),
+      ['3', '4', '5'],
+    );
+    assert.equal(table.get('b', other), 'other');
+  });
+
+  it('sweeps out what has expired and keeps the rest', () => {
+    const { table, clock } = newTable();
+    const old = table.add('a', 'old');
+    clock.advance(ttlMs);
+    const fresh = table.add('a', 'fresh');
+    clock.advance(1);
+    table.sweep();
+    assert.equal(table.get('a', fresh), 'fresh');
+    clock.advance(-1);
+    // Back in time it would still be alive: it is the sweep that has removed it.
+    assert.throws(() => table.get('a', old), { code: 'TICKET_EXPIRED' });
+  });
+});
+
+function newTable() {
+  const clock = fakeClock();
+  return { clock, table: new HandleTable<string>({ ttlMs, maxPerSession: 3, now: clock.now }) };
+}
