@@ -12,6 +12,7 @@ import { fileError } from './file-errors.js';
 import { toLocalPath } from './local-path.js';
 import { mapConcurrently } from './map-concurrently.js';
 import type { ByteRange, ListEntry, ObjectInfo, ObjectStore, ReadOptions } from './object-store.js';
+import { syncFolder } from './sync-folder.js';
 
 /** Node reads files on four threads by default; more requests only queue there. */
 const maxConcurrentReads = 4;
@@ -187,16 +188,6 @@ async function writeAside(aside: string, location: string, body: Uint8Array): Pr
     return describe(location, await file.stat({ bigint: true }), undefined);
   } finally {
     await file.close();
-  }
-}
-
-/** Makes the new name itself survive a power failure. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, constants.O_RDONLY);
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }
 

@@ -22,7 +22,7 @@ import { resolveSnapshot, type SnapshotPin } from './resolve-snapshot.js';
 
 export interface PlanFilesOptions {
   readonly files: MetadataFiles;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface FilePlan {
