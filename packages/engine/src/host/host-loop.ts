@@ -43,7 +43,7 @@ function serve(
     state.end();
     // An interrupt may surface as any failure of the statement it hit.
     const error = state.isCancelled(id) ? cancelled() : QueryError.from(caught);
-    const mustRecycle = error.category !== 'user';
+    const mustRecycle = session.isUnusable || error.category === 'internal' || error.code === 'OUT_OF_MEMORY';
     channel.write({ type: 'failed', id, error: error.toSerialized(), mustRecycle });
     if (error.code === 'INTERNAL_ERROR') process.stderr.write(`${describeCause(caught)}\n`);
   }
@@ -57,13 +57,16 @@ function perform(
 ): Answer {
   switch (request.op) {
     case 'open':
-    case 'reset':
       session.reopen();
-      return { answer: { of: request.op } };
+      return { answer: { of: 'open' } };
+    case 'reset':
+      session.instance.reset();
+      if (session.instance.isUnusable) session.reopen();
+      return { answer: { of: 'reset' } };
     case 'execute':
       for (const sql of request.statements) {
         if (context.state.isCancelled(request.id)) throw cancelled();
-        session.instance.execute(sql);
+        session.instance.execute([sql]);
       }
       return { answer: { of: 'execute' } };
     case 'queryText':
@@ -84,11 +87,8 @@ function perform(
     }
     case 'query':
       return { answer: { of: 'query', profile: runQuery(context, session.instance, request, frame.body) } };
-    case 'ingest': {
-      const nextChunk = () => readChunk(context, request.id);
-      const rowCount = session.instance.ingest(request.table, nextChunk);
-      return { answer: { of: 'ingest', rowCount: rowCount.toString() } };
-    }
+    case 'ingest':
+      return { answer: { of: 'ingest', rowCount: runIngest(context, session.instance, request).toString() } };
   }
 }
 
@@ -110,6 +110,21 @@ function runQuery(
     cursor.close();
   }
   return serializeProfile(cursor.profile());
+}
+
+function runIngest(
+  context: HostContext,
+  instance: HostInstance,
+  request: HostRequest & { op: 'ingest' },
+): bigint {
+  const ingest = instance.ingest(request.table);
+  try {
+    for (let chunk = readChunk(context, request.id); chunk; chunk = readChunk(context, request.id))
+      ingest.write(chunk);
+    return ingest.finish();
+  } finally {
+    ingest.close();
+  }
 }
 
 /** Blocks for the next chunk of an ingested stream; undefined at its end. The bytes are valid until the next call. */
@@ -139,9 +154,13 @@ class InstanceSession {
     return this.#instance;
   }
 
+  get isUnusable(): boolean {
+    return this.#instance?.isUnusable ?? true;
+  }
+
   reopen(): void {
     const { state, runtime, instanceOptions } = this.#context;
-    state.setConnection(0n);
+    state.setConnection(0);
     this.#instance?.close();
     this.#instance = undefined;
     const instance = runtime.open(instanceOptions);

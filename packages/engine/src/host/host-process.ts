@@ -176,12 +176,12 @@ export class HostProcess {
 
   #onFrame(frame: Frame<FromHost>): void {
     const { head, body } = frame;
-    if (head.type === 'ready') {
-      this.#onReady?.();
-      return;
-    }
-    const operation = this.#operation;
-    if (operation?.id !== head.id) throw new QueryError('INTERNAL_ERROR', 'An answer to no request.');
+    if (head.type === 'ready') this.#onReady?.();
+    else if (this.#operation?.id === head.id) this.#onAnswer(this.#operation, head, body);
+    else throw new QueryError('INTERNAL_ERROR', 'An answer to no request.');
+  }
+
+  #onAnswer(operation: HostOperation, head: Exclude<FromHost, { type: 'ready' }>, body: Buffer): void {
     switch (head.type) {
       case 'schema':
         operation.receiver?.schema(Buffer.from(body));

@@ -12,13 +12,25 @@ import type {
  */
 export interface HostInstance {
   /** What `EngineControl` takes to reach the running statement from another thread; changes with each instance. */
-  readonly connectionAddress: bigint;
-  execute(sql: string): void;
+  readonly connectionAddress: number;
+  /** Nothing may build on this instance any more. */
+  readonly isUnusable: boolean;
+  execute(statements: readonly string[]): void;
   queryText(sql: string, parameters: readonly string[]): string;
   describe(sql: string): StatementDescription;
   query(request: HostQuery): HostCursor;
-  /** Pulls the chunks of one IPC stream; answers the rows appended. Appends all rows or fails. */
-  ingest(table: EngineTableName, nextChunk: () => Uint8Array | undefined): bigint;
+  ingest(table: EngineTableName): HostIngest;
+  /** Drops what statements left behind, or becomes unusable where that is not possible. */
+  reset(): void;
+  close(): void;
+}
+
+export interface HostIngest {
+  /** Bytes of one Arrow IPC stream in any division; they are the caller's again after the call. */
+  write(piece: Uint8Array): void;
+  /** Commits; answers the number of rows. */
+  finish(): bigint;
+  /** Ends the ingest without effect unless it has been finished. Idempotent. */
   close(): void;
 }
 
@@ -64,8 +76,8 @@ export interface EngineRuntime {
 
 /** The calls that another thread may make while a statement runs. */
 export interface EngineControl {
-  interrupt(connectionAddress: bigint): void;
-  progress(connectionAddress: bigint): EngineProgress;
+  interrupt(connectionAddress: number): void;
+  progress(connectionAddress: number): EngineProgress;
 }
 
 export interface ControlModule {

@@ -2,6 +2,7 @@ import { QueryError } from '@svc/base';
 import { cancelled } from './cancelled.js';
 import type { HostContext } from './host-context.js';
 import type { HostCursor, HostMessage } from './instance-interface.js';
+import type { MessageHead } from './protocol.js';
 
 /**
  * Up to this size, and for the first messages of a result only, a body travels inside the frame: a small answer
@@ -25,8 +26,9 @@ export function sendResult(context: HostContext, id: number, cursor: HostCursor)
       if (index < INLINE_MESSAGES && message.body.length <= INLINE_BYTES) {
         sendInline(context, id, message);
       } else {
+        const head = headOf(context, message);
         isSlotSent = true;
-        sendInSlots(context, id, message, slot);
+        sendInSlots(context, { id, message, head, firstSlot: slot });
       }
     } finally {
       if (!isSlotSent) slots.release(slot);
@@ -48,12 +50,19 @@ function sendInline(context: HostContext, id: number, message: HostMessage): voi
   );
 }
 
+interface SlotMessage {
+  readonly id: number;
+  readonly message: HostMessage;
+  readonly head: MessageHead;
+  readonly firstSlot: number;
+}
+
 /** A body that the cursor laid out in the slot stays there; a larger one goes through slots piece by piece. */
-function sendInSlots(context: HostContext, id: number, message: HostMessage, firstSlot: number): void {
+function sendInSlots(context: HostContext, { id, message, head, firstSlot }: SlotMessage): void {
   const { channel, slots } = context;
   const { header, body, isInRegion } = message;
   const base = { type: 'piece', id } as const;
-  const first = { message: headOf(context, message), headerBytes: header.length };
+  const first = { message: head, headerBytes: header.length };
   if (isInRegion) {
     channel.write({ ...base, ...first, slot: firstSlot, byteLength: body.length }, header);
     return;
@@ -68,7 +77,7 @@ function sendInSlots(context: HostContext, id: number, message: HostMessage, fir
   }
 }
 
-function headOf(context: HostContext, { kind, rowCount, body }: HostMessage) {
+function headOf(context: HostContext, { kind, rowCount, body }: HostMessage): MessageHead {
   const { maxBodyBytes } = context.slots.layout;
   if (body.length > maxBodyBytes)
     throw new QueryError(

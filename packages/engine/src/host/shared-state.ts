@@ -8,10 +8,11 @@ export interface SharedState {
   begin(id: number): boolean;
   /** From here on the watcher does not interrupt for this request. */
   end(): void;
-  setConnection(address: bigint): void;
+  setConnection(address: number): void;
   /** 0 while nothing runs. */
   runningId(): number;
-  connection(): bigint;
+  /** 0 while there is none. */
+  connection(): number;
   requestCancel(id: number): void;
   isCancelled(id: number): boolean;
 }
@@ -30,9 +31,9 @@ export function createSharedState(buffer = new SharedArrayBuffer(16)): SharedSta
       return !isCancelled(id);
     },
     end: () => void Atomics.store(ids, RUNNING, 0),
-    setConnection: (value) => void Atomics.store(address, 0, BigInt.asIntN(64, value)),
+    setConnection: (value) => void Atomics.store(address, 0, BigInt(value)),
     runningId: () => Atomics.load(ids, RUNNING),
-    connection: () => BigInt.asUintN(64, Atomics.load(address, 0)),
+    connection: () => Number(Atomics.load(address, 0)),
     requestCancel: (id) => void Atomics.store(ids, CANCELLED, id),
     isCancelled,
   };

@@ -69,7 +69,7 @@ function answer(
     return request.id;
   }
   const connection = state.connection();
-  const isRunning = state.runningId() === request.id && connection !== 0n;
+  const isRunning = state.runningId() === request.id && connection !== 0;
   const progress = isRunning
     ? control.progress(connection)
     : { fraction: undefined, rowsProcessed: 0n, rowsTotal: 0n };
@@ -83,7 +83,7 @@ function interruptUntilOver(control: EngineControl, id: number): number | undefi
     return undefined;
   }
   const connection = state.connection();
-  if (connection !== 0n) control.interrupt(connection);
+  if (connection !== 0) control.interrupt(connection);
   return id;
 }
 

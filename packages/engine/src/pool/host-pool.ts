@@ -117,7 +117,7 @@ class HostPool implements EnginePool {
 
   /** No lease is open and no result is left to be read. */
   async #whenDrained(): Promise<void> {
-    while (this.#openLeases + this.#openResults.size > 0 && !this.#destruction) {
+    while (this.#openLeases + this.#openResults.size > 0 && this.#destruction === undefined) {
       await new Promise<void>((resolve) => {
         this.#wakeCloser = resolve;
       });

@@ -166,7 +166,8 @@ export class HostLease implements EngineLease {
     throwIfAborted(signal);
     if (this.#operation?.isEnding) await this.#operation.settled;
     throwIfAborted(signal);
-    if (this.#release) throw new QueryError('INTERNAL_ERROR', 'The engine lease has been released.');
+    if (this.#release !== undefined)
+      throw new QueryError('INTERNAL_ERROR', 'The engine lease has been released.');
     const operation = this.#options.host.process.begin(request, body, receiver);
     this.#operation = operation;
     operation.answer.catch(() => {
@@ -194,7 +195,8 @@ function receiveInto(buffer: ResultBuffer, onSchema: (schema: Buffer) => void): 
 
 function cancelOnAbort(operation: HostOperation, signal: AbortSignal | undefined): Disposable {
   const onAbort = () => operation.cancel(QueryError.from(signal?.reason));
-  signal?.addEventListener('abort', onAbort, { once: true });
+  if (signal?.aborted) onAbort();
+  else signal?.addEventListener('abort', onAbort, { once: true });
   return { [Symbol.dispose]: () => signal?.removeEventListener('abort', onAbort) };
 }
 

@@ -7,7 +7,10 @@ export interface SlotLayout {
   /** Slots that one result may hold at a time. */
   readonly slotsPerResult: number;
   readonly slotCount: number;
-  /** The largest message body; one above a slot is copied together in the parent's memory. */
+  /**
+   * The largest message body: what clients take in one message. One above a slot is copied together in the parent's
+   * memory.
+   */
   readonly maxBodyBytes: number;
 }
 
@@ -15,7 +18,7 @@ export const defaultSlotLayout: SlotLayout = {
   slotBytes: 4 << 20,
   slotsPerResult: 6,
   slotCount: 18,
-  maxBodyBytes: 256 << 20,
+  maxBodyBytes: 16 << 20,
 };
 
 export function mappingBytes(layout: SlotLayout): number {

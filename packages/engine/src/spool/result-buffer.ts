@@ -148,7 +148,7 @@ export class ResultBuffer {
     const isWhole = message.bodyBytes === entry.piece.byteLength;
     const mayLend = this.#readerSlots < this.#options.slots.layout.slotsPerResult - SLOTS_KEPT_FROM_READER;
     const base = { kind: message.kind, header, rowCount: message.rowCount };
-    if (isWhole && entry.slot !== undefined && !entry.spooled && mayLend) {
+    if (isWhole && entry.slot !== undefined && entry.spooled === undefined && mayLend) {
       return { ...base, ...this.#lend(entry.slot, entry.piece.byteLength) };
     }
     if (isWhole && entry.piece.inline) return { ...base, body: entry.piece.inline, release: () => undefined };
@@ -158,7 +158,7 @@ export class ResultBuffer {
   /** The result may have failed or been abandoned between taking the entry from the queue and using it. */
   #refuseIfClosed(entry: Entry): void {
     if (this.#state !== 'closed') return;
-    if (entry.slot !== undefined && !entry.spooled) this.#credit(entry.slot);
+    if (entry.slot !== undefined && entry.spooled === undefined) this.#credit(entry.slot);
     throw this.#error ?? new QueryError('CANCELLED', 'The result was abandoned by its reader.');
   }
 
@@ -195,7 +195,7 @@ export class ResultBuffer {
 
   async #copyOut(entry: Entry, target: Buffer): Promise<void> {
     this.#refuseIfClosed(entry);
-    if (entry.spooled) {
+    if (entry.spooled !== undefined) {
       const work = entry.spooled.then((offset) => this.#spool.read(offset, target));
       this.#track(work);
       await work;
@@ -239,11 +239,13 @@ export class ResultBuffer {
   /** Moves queued slots to the spool, oldest first, one at a time. */
   #spoolQueue(): void {
     if (this.#isWriting) return;
-    const entry = this.#queue.find((candidate) => candidate.slot !== undefined && !candidate.spooled);
+    const entry = this.#queue.find(
+      (candidate) => candidate.slot !== undefined && candidate.spooled === undefined,
+    );
     const { slot } = entry ?? {};
     if (!entry || slot === undefined || this.#state === 'closed') return;
     const written = this.#spool.append(this.#options.slots.view(slot, entry.piece.byteLength));
-    if (!written) {
+    if (written === undefined) {
       this.#isSpooling = false;
       this.#isOverBudget = this.#state === 'open';
       if (this.#isOverBudget) this.#watchForStall();
@@ -289,7 +291,7 @@ export class ResultBuffer {
     clearTimeout(this.#stallTimer);
     for (const entry of this.#queue.splice(0)) {
       // A slot that is being written is credited when the write is over.
-      if (entry.slot !== undefined && !entry.spooled) this.#credit(entry.slot);
+      if (entry.slot !== undefined && entry.spooled === undefined) this.#credit(entry.slot);
     }
     this.#fileWork = this.#fileWork.then(() => this.#spool.close());
     this.#wakeReader?.();

@@ -3,6 +3,7 @@ import type { EngineProfile } from '../../api.js';
 import type {
   EngineRuntime,
   HostCursor,
+  HostIngest,
   HostInstance,
   HostInstanceOptions,
   HostMessage,
@@ -12,7 +13,7 @@ import type {
 /**
  * An engine without DuckDB for the tests of hosts and pool. Its statements:
  * `messages COUNT BYTES` answers that many messages, each filled with its number; `endless BYTES` never ends;
- * `sleep` blocks until interrupted; `stubborn` blocks for ever; `crash` ends the process; `abort` does so by a
+ * `stuck` answers a schema and then blocks until interrupted; `sleep` blocks until interrupted; `stubborn` blocks for ever; `crash` ends the process; `abort` does so by a
  * native abort; `fail CODE TEXT` throws; `mark NAME` is remembered by the instance. As text queries: `marks`,
  * `pid`, `folder`, `echo` (with its parameters).
  */
@@ -26,7 +27,8 @@ export function createFakeRuntime(): EngineRuntime {
 }
 
 class FakeInstance implements HostInstance {
-  readonly connectionAddress = 1n;
+  readonly connectionAddress = 1;
+  readonly isUnusable = false;
   readonly #options: HostInstanceOptions;
   readonly #interrupts: Int32Array;
   readonly #marks: string[] = [];
@@ -36,10 +38,12 @@ class FakeInstance implements HostInstance {
     this.#interrupts = interrupts;
   }
 
-  execute(sql: string): void {
-    const [verb, name] = sql.split(' ');
-    if (verb === 'mark') this.#marks.push(name ?? '');
-    else this.#act(sql);
+  execute(statements: readonly string[]): void {
+    for (const sql of statements) {
+      const [verb, name] = sql.split(' ');
+      if (verb === 'mark') this.#marks.push(name ?? '');
+      else this.#act(sql);
+    }
   }
 
   queryText(sql: string, parameters: readonly string[]): string {
@@ -66,13 +70,24 @@ class FakeInstance implements HostInstance {
     const [verb, first, second] = request.sql.split(' ');
     const count = verb === 'endless' ? Number.POSITIVE_INFINITY : Number(first ?? 0);
     const bodyBytes = Number((verb === 'endless' ? first : second) ?? 0);
-    return fakeCursor(count, bodyBytes, this.#interruptCheck());
+    const check = verb === 'stuck' ? () => this.#sleep() : this.#interruptCheck();
+    return fakeCursor(count, bodyBytes, check);
   }
 
-  ingest(_table: unknown, nextChunk: () => Uint8Array | undefined): bigint {
+  /** Counts bytes instead of rows. */
+  ingest(): HostIngest {
     let byteCount = 0n;
-    for (let chunk = nextChunk(); chunk; chunk = nextChunk()) byteCount += BigInt(chunk.length);
-    return byteCount;
+    return {
+      write: (piece) => {
+        byteCount += BigInt(piece.length);
+      },
+      finish: () => byteCount,
+      close: () => undefined,
+    };
+  }
+
+  reset(): void {
+    this.#marks.length = 0;
   }
 
   close(): void {
