@@ -4,6 +4,7 @@ import path from 'node:path';
 import { runCommand } from './run-command.mjs';
 
 const shownLines = 300;
+const shownCharacters = 500;
 
 /**
  * Progress goes to the terminal as dots, the full report to `.cache/tests/<name>.log`. Prints the failures (bounded)
@@ -33,7 +34,12 @@ export async function runNodeTests({ name, root, files, concurrency, timeoutMs, 
 }
 
 function print(lines, report) {
-  console.log(`\n${lines.slice(0, shownLines).join('\n')}`);
+  console.log(
+    `\n${lines
+      .slice(0, shownLines)
+      .map((line) => line.slice(0, shownCharacters))
+      .join('\n')}`,
+  );
   if (lines.length > shownLines) console.log(`… ${lines.length - shownLines} further lines: ${report}`);
 }
 

@@ -37,10 +37,7 @@ const lockFileRules = [{ pattern: /"resolved":\s*"https?:/, says: 'a download ad
 
 function machinePathRules(root) {
   const folders = [root, homedir()].filter((folder) => folder !== '/').map(literally);
-  return [
-    { pattern: new RegExp(`(?:${folders.join('|')})/`), says: 'a path of this machine' },
-    { pattern: /(^|[\s'"`=(])\/(?:Users|home)\/[A-Za-z]/, says: 'a path of a home folder' },
-  ];
+  return [{ pattern: new RegExp(`(?:${folders.join('|')})/`), says: 'a path of this machine' }];
 }
 
 function literally(text) {
