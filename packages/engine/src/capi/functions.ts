@@ -70,7 +70,13 @@ export interface DuckDbFunctions {
 
   connectionArrowOptions(connection: Address, options: OutAddress): void;
   destroyArrowOptions(options: OutAddress): void;
-  toArrowSchema(options: Address, types: Address, names: Address, count: number, schema: Address): Address;
+  toArrowSchema(
+    options: Address,
+    types: Uint8Array,
+    names: Uint8Array,
+    count: number,
+    schema: Address,
+  ): Address;
   chunkToArrow(options: Address, chunk: Address, array: Address): Address;
   schemaFromArrow(connection: Address, schema: Address, converted: OutAddress): Address;
   chunkFromArrow(connection: Address, array: Address, converted: Address, chunk: OutAddress): Address;
@@ -89,6 +95,7 @@ export interface DuckDbFunctions {
   ): number;
   appenderErrorData(appender: Address): Address;
   appendDataChunk(appender: Address, chunk: Address): number;
+  appenderClear(appender: Address): number;
   appenderClose(appender: Address): number;
   appenderDestroy(appender: OutAddress): number;
 
@@ -101,7 +108,7 @@ export interface DuckDbFunctions {
   createLogicalType(type: number): Address;
   createListType(element: Address): Address;
   createDecimalType(width: number, scale: number): Address;
-  createStructType(types: Address, names: Address, count: number): Address;
+  createStructType(types: Uint8Array, names: Uint8Array, count: number): Address;
   destroyLogicalType(type: OutAddress): void;
   typeId(type: Address): number;
   /** The caller frees the text. */
@@ -125,15 +132,60 @@ export interface DuckDbFunctions {
   unionMemberName(type: Address, index: number): Address;
   unionMemberType(type: Address, index: number): Address;
 
-  createText(bytes: Address, byteCount: number): Address;
-  createBlob(bytes: Address, byteCount: number): Address;
+  createText(text: Uint8Array, byteCount: number): Address;
+  createBlob(content: Uint8Array, byteCount: number): Address;
   createNull(): Address;
-  createStruct(type: Address, values: Address): Address;
-  createList(type: Address, values: Address, count: number): Address;
+  createBool(value: boolean): Address;
+  createInt8(value: number): Address;
+  createInt16(value: number): Address;
+  createInt32(value: number): Address;
+  createInt64(value: bigint): Address;
+  createUint8(value: number): Address;
+  createUint16(value: number): Address;
+  createUint32(value: number): Address;
+  createUint64(value: bigint): Address;
+  createFloat(value: number): Address;
+  createDouble(value: number): Address;
+  createDecimal(value: DecimalWords): Address;
+  createInterval(value: IntervalWords): Address;
+  /** Days since 1970. */
+  createDate(days: number): Address;
+  /** The structs of times and timestamps hold one 64-bit integer, which is passed as if it stood alone. */
+  createTime(microseconds: bigint): Address;
+  createTimeNs(nanoseconds: bigint): Address;
+  createTimestampS(seconds: bigint): Address;
+  createTimestampMs(milliseconds: bigint): Address;
+  createTimestamp(microseconds: bigint): Address;
+  createTimestampNs(nanoseconds: bigint): Address;
+  createTimestampTz(microseconds: bigint): Address;
+  createStruct(type: Address, values: Uint8Array): Address;
+  createList(type: Address, values: Uint8Array, count: number): Address;
   /** The text of a VARCHAR value; the caller frees it. */
   valueText(value: Address): Address;
   destroyValue(value: OutAddress): void;
 }
+
+/** `duckdb_decimal`: the unscaled value is `upper * 2^64 + lower`. */
+export interface DecimalWords {
+  readonly width: number;
+  readonly scale: number;
+  readonly lower: bigint;
+  readonly upper: bigint;
+}
+
+/** `duckdb_interval`. */
+export interface IntervalWords {
+  readonly months: number;
+  readonly days: number;
+  readonly micros: bigint;
+}
+
+type StructFunction =
+  | 'queryProgress'
+  | 'fetchChunk'
+  | 'resultReturnType'
+  | 'createDecimal'
+  | 'createInterval';
 
 type Signature = readonly [name: string, result: string, ...parameters: string[]];
 
@@ -141,11 +193,11 @@ const address = 'uint64_t';
 const out = '_Inout_ uint64_t*';
 const text = 'const char*';
 const index = 'uint64_t';
+/** A view that stays alive during the call, because it is an argument of it. */
+const bytes = 'uint8_t*';
 
 /** C name, result type and parameter types, by the name used here. Functions with structs by value are below. */
-const signatures: Readonly<
-  Record<Exclude<keyof DuckDbFunctions, 'queryProgress' | 'fetchChunk' | 'resultReturnType'>, Signature>
-> = {
+const signatures: Readonly<Record<Exclude<keyof DuckDbFunctions, StructFunction>, Signature>> = {
   libraryVersion: ['duckdb_library_version', text],
   openExtended: ['duckdb_open_ext', 'int', text, out, address, out],
   close: ['duckdb_close', 'void', out],
@@ -185,7 +237,7 @@ const signatures: Readonly<
   vectorValidity: ['duckdb_vector_get_validity', address, address],
   connectionArrowOptions: ['duckdb_connection_get_arrow_options', 'void', address, out],
   destroyArrowOptions: ['duckdb_destroy_arrow_options', 'void', out],
-  toArrowSchema: ['duckdb_to_arrow_schema', address, address, address, address, index, address],
+  toArrowSchema: ['duckdb_to_arrow_schema', address, address, bytes, bytes, index, address],
   chunkToArrow: ['duckdb_data_chunk_to_arrow', address, address, address, address],
   schemaFromArrow: ['duckdb_schema_from_arrow', address, address, address, out],
   chunkFromArrow: ['duckdb_data_chunk_from_arrow', address, address, address, address, out],
@@ -196,6 +248,7 @@ const signatures: Readonly<
   appenderCreate: ['duckdb_appender_create_ext', 'int', address, text, text, text, out],
   appenderErrorData: ['duckdb_appender_error_data', address, address],
   appendDataChunk: ['duckdb_append_data_chunk', 'int', address, address],
+  appenderClear: ['duckdb_appender_clear', 'int', address],
   appenderClose: ['duckdb_appender_close', 'int', address],
   appenderDestroy: ['duckdb_appender_destroy', 'int', out],
   profilingInfo: ['duckdb_get_profiling_info', address, address],
@@ -206,7 +259,7 @@ const signatures: Readonly<
   createLogicalType: ['duckdb_create_logical_type', address, 'int'],
   createListType: ['duckdb_create_list_type', address, address],
   createDecimalType: ['duckdb_create_decimal_type', address, 'uint8_t', 'uint8_t'],
-  createStructType: ['duckdb_create_struct_type', address, address, address, index],
+  createStructType: ['duckdb_create_struct_type', address, bytes, bytes, index],
   destroyLogicalType: ['duckdb_destroy_logical_type', 'void', out],
   typeId: ['duckdb_get_type_id', 'int', address],
   typeAlias: ['duckdb_logical_type_get_alias', address, address],
@@ -225,11 +278,30 @@ const signatures: Readonly<
   unionMemberCount: ['duckdb_union_type_member_count', index, address],
   unionMemberName: ['duckdb_union_type_member_name', address, address, index],
   unionMemberType: ['duckdb_union_type_member_type', address, address, index],
-  createText: ['duckdb_create_varchar_length', address, address, index],
-  createBlob: ['duckdb_create_blob', address, address, index],
+  createText: ['duckdb_create_varchar_length', address, bytes, index],
+  createBlob: ['duckdb_create_blob', address, bytes, index],
   createNull: ['duckdb_create_null_value', address],
-  createStruct: ['duckdb_create_struct_value', address, address, address],
-  createList: ['duckdb_create_list_value', address, address, address, index],
+  createBool: ['duckdb_create_bool', address, 'bool'],
+  createInt8: ['duckdb_create_int8', address, 'int8_t'],
+  createInt16: ['duckdb_create_int16', address, 'int16_t'],
+  createInt32: ['duckdb_create_int32', address, 'int32_t'],
+  createInt64: ['duckdb_create_int64', address, 'int64_t'],
+  createUint8: ['duckdb_create_uint8', address, 'uint8_t'],
+  createUint16: ['duckdb_create_uint16', address, 'uint16_t'],
+  createUint32: ['duckdb_create_uint32', address, 'uint32_t'],
+  createUint64: ['duckdb_create_uint64', address, 'uint64_t'],
+  createFloat: ['duckdb_create_float', address, 'float'],
+  createDouble: ['duckdb_create_double', address, 'double'],
+  createDate: ['duckdb_create_date', address, 'int32_t'],
+  createTime: ['duckdb_create_time', address, 'int64_t'],
+  createTimeNs: ['duckdb_create_time_ns', address, 'int64_t'],
+  createTimestampS: ['duckdb_create_timestamp_s', address, 'int64_t'],
+  createTimestampMs: ['duckdb_create_timestamp_ms', address, 'int64_t'],
+  createTimestamp: ['duckdb_create_timestamp', address, 'int64_t'],
+  createTimestampNs: ['duckdb_create_timestamp_ns', address, 'int64_t'],
+  createTimestampTz: ['duckdb_create_timestamp_tz', address, 'int64_t'],
+  createStruct: ['duckdb_create_struct_value', address, address, bytes],
+  createList: ['duckdb_create_list_value', address, address, bytes, index],
   valueText: ['duckdb_get_varchar', address, address],
   destroyValue: ['duckdb_destroy_value', 'void', out],
 };
@@ -246,9 +318,13 @@ export function declareFunctions(library: LibraryHandle): DuckDbFunctions {
     internalData: word,
   });
   const progress = koffi.struct({ percentage: 'double', rowsProcessed: word, rowsTotal: word });
+  const decimal = koffi.struct({ width: 'uint8_t', scale: 'uint8_t', lower: word, upper: 'int64_t' });
+  const interval = koffi.struct({ months: 'int32_t', days: 'int32_t', micros: 'int64_t' });
   const functions: Record<string, unknown> = {
     queryProgress: library.func('duckdb_query_progress', progress, [address]),
     fetchChunk: library.func('duckdb_fetch_chunk', address, [result]),
+    createDecimal: library.func('duckdb_create_decimal', address, [decimal]),
+    createInterval: library.func('duckdb_create_interval', address, [interval]),
     resultReturnType: library.func('duckdb_result_return_type', 'int', [result]),
   };
   for (const [name, [symbol, returns, ...parameters]] of Object.entries(signatures))

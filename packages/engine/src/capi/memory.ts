@@ -86,3 +86,9 @@ export function releaseArrowStruct(struct: Address, releaseOffset: number): void
   const callback = window.word(0);
   if (callback !== 0) koffi.call(BigInt(callback), releaseCallback, struct);
 }
+
+/**
+ * A C function of one pointer that does nothing with it (`labs`), as release callback of structs whose memory belongs to
+ * JavaScript: the engine may call it on any of its threads, where a JavaScript callback could not run.
+ */
+export const noOperation: Address = Number(koffi.address(libc.symbol('labs')));

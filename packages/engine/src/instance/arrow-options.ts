@@ -30,21 +30,16 @@ export class ArrowOptions implements Disposable {
     const types = addressList(columns.map((column) => column.type));
     const namePointers = addressList(names.map(addressOf));
     const schema = new Uint8Array(new ArrayBuffer(arrowSchemaLayout.size));
-    const address = addressOf(schema);
-    throwErrorData(
-      this.connection,
-      functions.toArrowSchema(
-        this.handle,
-        addressOf(types),
-        addressOf(namePointers),
-        columns.length,
-        address,
-      ),
-    );
     try {
-      return readCSchema(address);
+      throwErrorData(
+        this.connection,
+        functions.toArrowSchema(this.handle, types, namePointers, columns.length, addressOf(schema)),
+      );
+      return readCSchema(addressOf(schema));
     } finally {
-      releaseArrowStruct(address, arrowSchemaLayout.release);
+      releaseArrowStruct(addressOf(schema), arrowSchemaLayout.release);
+      // Referred to by address only: emptied here, so that the texts live up to here.
+      names.length = 0;
     }
   }
 

@@ -248,7 +248,7 @@ export class ResultCursor {
     try {
       return { arrays: readChunkArrays(this.plan, address), root };
     } catch (error) {
-      releaseArrowStruct(address, arrowArrayLayout.release);
+      releaseArrowStruct(addressOf(root), arrowArrayLayout.release);
       throw error;
     }
   }
