@@ -1,4 +1,3 @@
-import { formatBytes } from '@svc/base';
 import type { FragmentTable } from '@svc/fragment-fn';
 import type { ScanFilter, ScanRequest } from '@svc/sql';
 import { type TextAnswer, textAnswer } from '../results/text-answer.js';
@@ -41,7 +40,7 @@ function scanLines({ table, request }: ExplainedScan): readonly string[] {
     `  manifests: ${counts.manifestsRead} of ${counts.manifestsTotal} read`,
     `  files: ${counts.filesPlanned} of ${counts.filesTotal} planned, ${counts.filesPruned} pruned`,
     `  row groups: ${counts.rowGroupsPlanned} of ${counts.rowGroupsTotal} planned, ${counts.rowGroupsPrunedByStatistics} pruned by statistics, ${counts.rowGroupsPrunedByBloom} by bloom filters`,
-    `  bytes: ${counts.bytesPlanned} of ${counts.bytesTotal} (${formatBytes(counts.bytesPlanned)} of ${formatBytes(counts.bytesTotal)})`,
+    `  bytes: ${counts.bytesPlanned} of ${counts.bytesTotal} planned`,
   ];
 }
 

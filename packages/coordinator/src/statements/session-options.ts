@@ -20,13 +20,13 @@ export function withSetting(
     case 'timezone':
       return { ...settings, timeZone: value };
     case 'svc.query_timeout_secs': {
-      const ms = Math.round(positiveNumber(name, value) * 1000);
-      if (ms > limits.queryTimeoutMs) throw above(name, value, limits.queryTimeoutMs / 1000);
+      const ms = Math.round(numberFrom(0.001, name, value) * 1000);
+      if (ms > limits.queryTimeoutMs) throw above(name, ms / 1000, limits.queryTimeoutMs / 1000);
       return { ...settings, queryTimeoutMs: ms };
     }
     case 'svc.max_result_bytes': {
-      const bytes = Math.floor(positiveNumber(name, value));
-      if (bytes > limits.maxResultBytes) throw above(name, value, limits.maxResultBytes);
+      const bytes = Math.floor(numberFrom(1, name, value));
+      if (bytes > limits.maxResultBytes) throw above(name, bytes, limits.maxResultBytes);
       return { ...settings, maxResultBytes: bytes };
     }
     default:
@@ -51,18 +51,18 @@ export function withoutSetting(
   }
 }
 
-function positiveNumber(name: string, value: string): number {
+function numberFrom(minimum: number, name: string, value: string): number {
   const number = value.trim() === '' ? Number.NaN : Number(value);
-  if (!Number.isFinite(number) || number <= 0) {
+  if (!Number.isFinite(number) || number < minimum) {
     throw new QueryError(
       'INVALID_ARGUMENT',
-      `${name} must be a number above 0, not ${JSON.stringify(value.slice(0, 64))}.`,
+      `${name} must be a number of at least ${minimum}, not ${JSON.stringify(value.slice(0, 64))}.`,
     );
   }
   return number;
 }
 
-function above(name: string, value: string, limit: number): QueryError {
+function above(name: string, value: number, limit: number): QueryError {
   return new QueryError('INVALID_ARGUMENT', `${name} may be at most ${limit} here, not ${value}.`);
 }
 

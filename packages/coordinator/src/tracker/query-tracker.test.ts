@@ -140,7 +140,8 @@ describe('the log record of a query', () => {
     query.finish();
     const [record, ...more] = records();
     assert.deepEqual(more, []);
-    const { timestamp, ...rest } = record ?? {};
+    assert.ok(record !== undefined);
+    const { timestamp, ...rest } = record;
     assert.equal(typeof timestamp, 'string');
     assert.deepEqual(rest, {
       level: 'info',
@@ -158,26 +159,32 @@ describe('the log record of a query', () => {
   it("of a user's error is information, with its code and without a stack", () => {
     const { tracker, records } = newTracker();
     tracker.start(select1).fail(new QueryError('TABLE_NOT_FOUND', 'There is no table "t".'));
-    const [record = {}] = records();
+    const [record] = records();
     assert.deepEqual(
-      [record['level'], record['message'], record['error_code'], record['error_message']],
+      [record?.level, record?.message, record?.error_code, record?.error_message],
       ['info', 'query failed', 'TABLE_NOT_FOUND', 'There is no table "t".'],
     );
-    assert.equal('error_detail' in record, false);
+    assert.equal(record?.error_detail, undefined);
   });
 
   it('of our own defect is an error with the chain of its causes', () => {
     const { tracker, records } = newTracker();
     tracker.start(select1).fail(QueryError.from(new TypeError('undefined is not a function')));
-    const [record = {}] = records();
-    assert.deepEqual([record['level'], record['error_code']], ['error', 'INTERNAL_ERROR']);
-    assert.match(
-      String(record['error_detail']),
-      /TypeError: undefined is not a function[\s\S]*query-tracker/,
-    );
-    assert.doesNotMatch(String(record['error_message']), /undefined is not/);
+    const [record] = records();
+    assert.deepEqual([record?.level, record?.error_code], ['error', 'INTERNAL_ERROR']);
+    assert.match(String(record?.error_detail), /TypeError: undefined is not a function[\s\S]*query-tracker/);
+    assert.doesNotMatch(String(record?.error_message), /undefined is not/);
   });
 });
+
+interface LogRecord {
+  readonly timestamp: string;
+  readonly level: string;
+  readonly message: string;
+  readonly error_code?: string;
+  readonly error_message?: string;
+  readonly error_detail?: string;
+}
 
 const select1: QueryStart = { session: fakeSession(), sql: 'SELECT 1', statementType: 'query' };
 
@@ -190,7 +197,7 @@ function newTracker({ maxFinished = 100 } = {}) {
     filter: parseLogFilter('trace'),
   });
   const tracker = new QueryTracker({ metrics, logger, now: clock.now, maxFinished });
-  const records = () => lines.map((line): Record<string, unknown> => JSON.parse(line));
+  const records = () => lines.map((line): LogRecord => JSON.parse(line));
   return { tracker, clock, metrics, lines, records };
 }
 
