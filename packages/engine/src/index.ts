@@ -12,3 +12,6 @@ export type {
   LeaseRequest,
   StatementDescription,
 } from './api.js';
+export { supportedDuckDbVersion } from './capi/library.js';
+export { createHostPool } from './pool/host-pool.js';
+export type { HostPoolOptions, LaneOptions } from './pool/pool-options.js';

@@ -127,14 +127,14 @@ function runIngest(
   }
 }
 
-/** Blocks for the next chunk of an ingested stream; undefined at its end. The bytes are valid until the next call. */
+/** Blocks for the next chunk of an ingested stream; undefined at its end. */
 function readChunk(context: HostContext, id: number): Uint8Array | undefined {
   for (;;) {
     const frame = context.channel.read();
     if (!frame) throw cancelled();
     const { head } = frame;
     if (head.op === 'credit') context.slots.release(head.slot);
-    else if (head.op === 'chunk' && head.id === id) return frame.body;
+    else if (head.op === 'chunk' && head.id === id) return Buffer.from(frame.body);
     else if (head.op === 'chunksEnd' && head.id === id) return undefined;
     else if (head.op === 'stop' && head.id === id) throw cancelled();
   }

@@ -253,9 +253,9 @@ test('kills a host that does not stop, and only its statement fails', () =>
     const other = await lease(pool, 'b');
     const pid = await stuck.queryText('pid', []);
     const abort = new AbortController();
-    const running = stuck.execute(['stubborn'], abort.signal);
+    const result = await query(stuck, 'stubborn', abort.signal);
     abort.abort();
-    await assert.rejects(running, hasCode('CANCELLED'));
+    await assert.rejects(readNumbers(result), hasCode('CANCELLED'));
     await until(() => !isRunning(pid));
     assert.equal(await other.queryText('echo', []), 'echo');
     await stuck.release();

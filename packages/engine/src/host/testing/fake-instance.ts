@@ -13,7 +13,7 @@ import type {
 /**
  * An engine without DuckDB for the tests of hosts and pool. Its statements:
  * `messages COUNT BYTES` answers that many messages, each filled with its number; `endless BYTES` never ends;
- * `stuck` answers a schema and then blocks until interrupted; `sleep` blocks until interrupted; `stubborn` blocks for ever; `crash` ends the process; `abort` does so by a
+ * `stubborn` answers a schema and then blocks for ever; `stuck` answers a schema and then blocks until interrupted; `sleep` blocks until interrupted; `crash` ends the process; `abort` does so by a
  * native abort; `fail CODE TEXT` throws; `mark NAME` is remembered by the instance. As text queries: `marks`,
  * `pid`, `folder`, `echo` (with its parameters).
  */
@@ -70,8 +70,11 @@ class FakeInstance implements HostInstance {
     const [verb, first, second] = request.sql.split(' ');
     const count = verb === 'endless' ? Number.POSITIVE_INFINITY : Number(first ?? 0);
     const bodyBytes = Number((verb === 'endless' ? first : second) ?? 0);
-    const check = verb === 'stuck' ? () => this.#sleep() : this.#interruptCheck();
-    return fakeCursor(count, bodyBytes, check);
+    const checks: Readonly<Record<string, () => void>> = {
+      stuck: () => this.#sleep(),
+      stubborn: blockForEver,
+    };
+    return fakeCursor(count, bodyBytes, checks[verb ?? ''] ?? this.#interruptCheck());
   }
 
   /** Counts bytes instead of rows. */
@@ -97,7 +100,6 @@ class FakeInstance implements HostInstance {
   #act(sql: string): void {
     const [verb, code, ...words] = sql.split(' ');
     if (verb === 'sleep') this.#sleep();
-    if (verb === 'stubborn') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
     if (verb === 'crash') process.kill(process.pid, 'SIGKILL');
     if (verb === 'abort') process.abort();
     if (verb === 'fail') throw new QueryError(code as ErrorCode, words.join(' '));
@@ -114,6 +116,10 @@ class FakeInstance implements HostInstance {
       if (Atomics.load(this.#interrupts, 0) !== before) throw new QueryError('INTERNAL_ERROR', 'interrupted');
     };
   }
+}
+
+function blockForEver(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 }
 
 function fakeCursor(count: number, bodyBytes: number, checkInterrupt: () => void): HostCursor {
