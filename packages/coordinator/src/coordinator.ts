@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AdminServer, startAdmin } from '@svc/admin';
 import { type Config, type Logger, type Metrics, QueryError } from '@svc/base';
-import { createHostPool, type EnginePool, engineVersion } from '@svc/engine';
+import { createHostPool, type EnginePool, supportedDuckDbVersion } from '@svc/engine';
 import { createFlightServer, type FlightServer } from '@svc/flight';
 import { createFlightBackend } from './frontends/flight/flight-backend.js';
 import type { Prepared } from './frontends/flight/prepared.js';
@@ -105,7 +105,7 @@ function assemble(options: CoordinatorOptions, { pool, lake, passwordPath, ident
       node: {
         role: 'coordinator' as const,
         version,
-        engineVersion,
+        engineVersion: supportedDuckDbVersion,
         uptimeSeconds: Math.floor((performance.now() - startedAtMs) / 1000),
       },
       // On one node the coordinator is its own worker (spec section 2.4).
@@ -123,7 +123,7 @@ function assemble(options: CoordinatorOptions, { pool, lake, passwordPath, ident
   };
 
   return {
-    engineVersion,
+    engineVersion: supportedDuckDbVersion,
     localUsername,
     passwordPath,
     async listen() {

@@ -33,6 +33,8 @@ export interface FragmentRequest {
   readonly defaultSchema: string | undefined;
   /** Engine settings of the statement: TimeZone and the like. */
   readonly settings: Readonly<Record<string, string>>;
+  /** Trusted statements of the coordinator to run before the SQL: the statement's clock and the like. */
+  readonly setup: readonly string[];
   /** Arrow IPC stream with one row, or absent. */
   readonly parameters?: Uint8Array;
   readonly arrow: 'lossless' | 'client';

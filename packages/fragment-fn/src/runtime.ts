@@ -85,7 +85,8 @@ async function startOnLease(start: Start): Promise<FragmentResult> {
   const { request, options, link, lease } = start;
   const stagingStart = performance.now();
   const staged = await stageTables(start);
-  await lease.execute(setupStatements(request, staged), link.signal);
+  const setup = setupStatements(request, staged);
+  if (setup.length > 0) await lease.execute(setup, link.signal);
   const engineStart = performance.now();
   options.onExecuting?.();
   const result = await lease.query({
@@ -136,7 +137,7 @@ function setupStatements(request: FragmentRequest, staged: readonly StagedTable[
   const views = request.tables.map((table, index) =>
     scanViewSql(table, table.scan.columns, staged[index]?.groups ?? []),
   );
-  return [...sessionStatements(request), ...views];
+  return [...sessionStatements(request), ...views, ...request.setup];
 }
 
 /**

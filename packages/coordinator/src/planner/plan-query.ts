@@ -1,28 +1,14 @@
 import { QueryError } from '@svc/base';
-import type { EnginePool } from '@svc/engine';
-import {
-  type FragmentLimits,
-  type FragmentRequest,
-  type FragmentTable,
-  fragmentProtocolVersion,
-} from '@svc/fragment-fn';
-import type { ObjectStore, TableScan } from '@svc/lake';
-import type { ScanRequest } from '@svc/sql';
+import { type FragmentRequest, type FragmentTable, fragmentProtocolVersion } from '@svc/fragment-fn';
+import type { ObjectStore } from '@svc/lake';
+import { deserializeQuery, type ScanRequest, type StatementValues, statementValueMacros } from '@svc/sql';
 import type { Session } from '../identity/session.js';
 import type { SessionSettings } from '../identity/session-settings.js';
 import type { AnalyzedQuery } from './analyze.js';
-import type { CatalogDirectory } from './catalog-directory.js';
+import { ownerOf, type PlannerDependencies } from './planner-dependencies.js';
 import { type ResolvedTable, resolveTables } from './resolve-tables.js';
 import { describeOnStubs, engineSession, planOnStubs, type StubPlan } from './stub-planning.js';
-
-export interface PlannerDependencies {
-  readonly pool: EnginePool;
-  readonly catalogs: CatalogDirectory;
-  readonly limits: FragmentLimits;
-  readonly now: () => Date;
-  /** Prunes: manifests, files, row groups. */
-  planScan(table: ResolvedTable, request: ScanRequest, signal: AbortSignal): Promise<TableScan>;
-}
+import { pinReferences } from './time-travel.js';
 
 export interface QueryPlan {
   readonly fragment: Omit<FragmentRequest, 'queryId'>;
@@ -39,19 +25,16 @@ export interface PlanOptions {
   readonly signal: AbortSignal;
 }
 
-/** Whose engine instance a statement may run in. */
-export function ownerOf(session: Session): string {
-  return session.identity.username;
-}
-
 interface BoundQuery {
   readonly sql: string;
   readonly tables: readonly ResolvedTable[];
   readonly settings: SessionSettings;
+  /** Trusted statements that give now(), current_user and their kin one value for planning and running. */
+  readonly setup: readonly string[];
 }
 
 /**
- * The statement's text for the engine: clock and identity as constants, time travel by name. Unchanged text stays the
+ * The statement's tables, pinned, and its text for the engine. Only time travel changes the text: otherwise it stays the
  * user's own, letter by letter.
  */
 async function bindQuery(
@@ -59,9 +42,36 @@ async function bindQuery(
   { query, session, signal }: PlanOptions,
 ): Promise<BoundQuery> {
   const { settings } = session;
-  const requests = query.gated.tables.map((name) => ({ name, pin: { kind: 'current' as const } }));
-  const tables = await resolveTables({ requests, settings, catalogs: dependencies.catalogs, signal });
-  return { sql: query.parsed.sql, tables, settings };
+  const { references, rewritten } = await pinReferences(dependencies, query, session, signal);
+  const tables = await resolveTables({
+    requests: references,
+    settings,
+    catalogs: dependencies.catalogs,
+    signal,
+  });
+  const setup = query.gated.usesStatementValues
+    ? statementValueMacros(statementValues(dependencies, session))
+    : [];
+  if (rewritten === undefined) return { sql: query.parsed.sql, tables, settings, setup };
+  const lease = await dependencies.pool.lease({ owner: ownerOf(session), lane: 'small', signal });
+  try {
+    const sql = await lease.queryText(deserializeQuery, [rewritten], signal);
+    return { sql, tables, settings, setup };
+  } finally {
+    await lease.release();
+  }
+}
+
+function statementValues(
+  dependencies: PlannerDependencies,
+  { identity, settings }: Session,
+): StatementValues {
+  return {
+    nowMicros: BigInt(dependencies.now().getTime()) * 1000n,
+    user: identity.username,
+    catalog: settings.catalog,
+    schema: settings.schema ?? '',
+  };
 }
 
 /** Result schema and parameters of a query, without planning its scans. */
@@ -102,6 +112,7 @@ export async function planQuery(dependencies: PlannerDependencies, options: Plan
       fragmentId: 0,
       owner,
       sql: bound.sql,
+      setup: bound.setup,
       tables,
       ...(parameters === undefined ? {} : { parameters }),
       arrow: 'client',

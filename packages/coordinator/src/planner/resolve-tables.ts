@@ -65,7 +65,10 @@ async function resolveOne(
     table: viewName ?? name.table,
     loaded,
     // The loaded metadata never changes, so that "current" means the same snapshot at every later use of it.
-    pin: snapshot === undefined ? pin : { kind: 'id', snapshotId: snapshot.snapshotId, schemaId: columns.schemaId },
+    pin:
+      snapshot === undefined
+        ? pin
+        : { kind: 'id', snapshotId: snapshot.snapshotId, schemaId: columns.schemaId },
     columns: columns.fields,
     rowCount: totalRecords(snapshot?.summary.get('total-records')),
   };

@@ -7,7 +7,16 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EngineLease, StatementDescription } from '@svc/engine';
 import { engineType, sessionStatements, stubFileSql, stubViewSql } from '@svc/fragment-fn';
-import { PlanNotUnderstood, planQuery, planSettingStatements, readPlan, type PlannedScan, type ScanFilter, type ScanRequest, scanRequests } from '@svc/sql';
+import {
+  PlanNotUnderstood,
+  type PlannedScan,
+  planQuery,
+  planSettingStatements,
+  readPlan,
+  type ScanFilter,
+  type ScanRequest,
+  scanRequests,
+} from '@svc/sql';
 import type { SessionSettings } from '../identity/session-settings.js';
 import type { ResolvedTable } from './resolve-tables.js';
 
@@ -23,6 +32,8 @@ export interface StubPlanOptions {
   readonly sql: string;
   readonly tables: readonly ResolvedTable[];
   readonly settings: SessionSettings;
+  /** Trusted statements to run before the statement is bound. */
+  readonly setup: readonly string[];
   readonly signal: AbortSignal;
 }
 
@@ -46,7 +57,9 @@ export async function planOnStubs(options: StubPlanOptions): Promise<StubPlan> {
   if (pushdown.kind === 'unknown') {
     return { description, requests: tables.map(() => everything), withoutPushdown: pushdown.reason };
   }
-  const requests = stubs.map((stub) => mergeRequests(pushdown.scans.filter((scan) => scan.stubFile === stub)));
+  const requests = stubs.map((stub) =>
+    mergeRequests(pushdown.scans.filter((scan) => scan.stubFile === stub)),
+  );
   return { description, requests, withoutPushdown: undefined };
 }
 
@@ -75,15 +88,30 @@ function mergeRequests(scans: readonly PlannedScan[]): ScanRequest {
   const all = [first, ...more];
   const columns = all.some((request) => request.columns === undefined)
     ? undefined
-    : [...new Map(all.flatMap((request) => request.columns ?? []).map((path) => [JSON.stringify(path), path])).values()];
+    : [
+        ...new Map(
+          all.flatMap((request) => request.columns ?? []).map((path) => [JSON.stringify(path), path]),
+        ).values(),
+      ];
   const filters: readonly ScanFilter[] = all.some((request) => request.filters.length === 0)
     ? []
-    : [{ kind: 'or', filters: all.map((request): ScanFilter => ({ kind: 'and', filters: request.filters })) }];
+    : [
+        {
+          kind: 'or',
+          filters: all.map((request): ScanFilter => ({ kind: 'and', filters: request.filters })),
+        },
+      ];
   return { columns, filters };
 }
 
 /** Makes the session and the stub views of the statement; answers the stub files in the order of the tables. */
-async function createStubs({ lease, tables, settings, signal }: StubPlanOptions): Promise<readonly string[]> {
+async function createStubs({
+  lease,
+  tables,
+  settings,
+  setup,
+  signal,
+}: StubPlanOptions): Promise<readonly string[]> {
   const files: string[] = [];
   const statements: string[] = [];
   for (const table of tables) {
@@ -96,6 +124,7 @@ async function createStubs({ lease, tables, settings, signal }: StubPlanOptions)
     const path = files[index];
     if (path !== undefined) statements.push(stubViewSql(table, path, table.columns, table.rowCount));
   });
+  statements.push(...setup);
   if (statements.length > 0) await lease.execute(statements, signal);
   return files;
 }

@@ -1,5 +1,5 @@
-import { encapsulateHeader, splitIpcStream } from '@svc/flight';
 import { QueryError } from '@svc/base';
+import { encapsulateHeader, splitIpcStream } from '@svc/flight';
 import { type Table, tableToIPC } from 'apache-arrow';
 
 export interface IpcParts {

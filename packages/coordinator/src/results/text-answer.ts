@@ -1,14 +1,5 @@
 import type { ResultMessage } from '@svc/flight';
-import {
-  Field,
-  makeData,
-  RecordBatch,
-  Schema,
-  Struct,
-  Table,
-    Utf8,
-  vectorFromArray,
-} from 'apache-arrow';
+import { Field, makeData, RecordBatch, Schema, Struct, Table, Utf8, vectorFromArray } from 'apache-arrow';
 import { ipcParts } from './ipc-parts.js';
 
 /** A small result that the coordinator makes itself: one row set of text columns, complete in memory. */

@@ -6,7 +6,7 @@ import type { Session } from '../identity/session.js';
 import type { SessionSettings } from '../identity/session-settings.js';
 import { createAnalyzer } from '../planner/analyze.js';
 import { createCatalogDirectory } from '../planner/catalog-directory.js';
-import { ownerOf } from '../planner/plan-query.js';
+import { ownerOf } from '../planner/planner-dependencies.js';
 import { countScan } from '../telemetry/scan-metrics.js';
 import type { Lake } from './open-lake.js';
 import type { StatementPlannerDependencies } from './statement-planner.js';

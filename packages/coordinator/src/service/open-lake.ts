@@ -23,7 +23,11 @@ export interface Lake {
 export async function openLake(config: Config): Promise<Lake> {
   const manifests = createMetadataFiles(config['cache.metadata_bytes']);
   return {
-    catalog: createFileSystemCatalog({ root: config['catalog.path'], store: createFileStore(), files: manifests }),
+    catalog: createFileSystemCatalog({
+      root: config['catalog.path'],
+      store: createFileStore(),
+      files: manifests,
+    }),
     footers: createFooterCache({ maxBytes: config['cache.footer_bytes'] }),
     manifests,
     staging: await openStagingCache({

@@ -16,7 +16,9 @@ function valueSql(source: ColumnSource, base: string, depth: number): string {
     case 'constant':
       return constantSql(source.value, source.type);
     case 'column':
-      return source.isExactType ? base : `CAST(${convertedSql(base, source.conversion)} AS ${engineType(source.type)})`;
+      return source.isExactType
+        ? base
+        : `CAST(${convertedSql(base, source.conversion)} AS ${engineType(source.type)})`;
     case 'struct': {
       const fields = source.fields.map((field) => {
         const child =

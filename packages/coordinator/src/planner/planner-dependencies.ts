@@ -1,0 +1,21 @@
+import type { EnginePool } from '@svc/engine';
+import type { FragmentLimits } from '@svc/fragment-fn';
+import type { TableScan } from '@svc/lake';
+import type { ScanRequest } from '@svc/sql';
+import type { Session } from '../identity/session.js';
+import type { CatalogDirectory } from './catalog-directory.js';
+import type { ResolvedTable } from './resolve-tables.js';
+
+export interface PlannerDependencies {
+  readonly pool: EnginePool;
+  readonly catalogs: CatalogDirectory;
+  readonly limits: FragmentLimits;
+  readonly now: () => Date;
+  /** Prunes: manifests, files, row groups. */
+  planScan(table: ResolvedTable, request: ScanRequest, signal: AbortSignal): Promise<TableScan>;
+}
+
+/** Whose engine instance a statement may run in. */
+export function ownerOf(session: Session): string {
+  return session.identity.username;
+}

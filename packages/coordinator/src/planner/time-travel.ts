@@ -1,0 +1,102 @@
+import { QueryError } from '@svc/base';
+import type { SnapshotPin } from '@svc/lake';
+import { rewriteTables, type TableReference, type TimeTravel, tableKey, writeSerializedSql } from '@svc/sql';
+import type { Session } from '../identity/session.js';
+import type { AnalyzedQuery } from './analyze.js';
+import { ownerOf, type PlannerDependencies } from './planner-dependencies.js';
+import type { TableRequest } from './resolve-tables.js';
+
+export interface PinnedReferences {
+  readonly references: readonly TableRequest[];
+  /** The statement in the parser's JSON without AT clauses, or undefined when it has none. */
+  readonly rewritten: string | undefined;
+}
+
+/**
+ * What each table reference is pinned to. A reference with AT gets a view name of its own, so that one statement can
+ * read several snapshots of a table; the statement is rewritten to use these names.
+ */
+export async function pinReferences(
+  dependencies: PlannerDependencies,
+  { parsed, gated }: AnalyzedQuery,
+  session: Session,
+  signal: AbortSignal,
+): Promise<PinnedReferences> {
+  const references: TableRequest[] = [];
+  const viewNames = new Map<string, string>();
+  for (const reference of gated.tables) {
+    const { timeTravel } = reference;
+    if (timeTravel === undefined) {
+      references.push({ name: reference, pin: { kind: 'current' } });
+      continue;
+    }
+    const viewName = `${reference.table}@${references.length}`;
+    viewNames.set(tableKey(reference), viewName);
+    references.push({
+      name: reference,
+      pin: await pinOf(timeTravel, dependencies, session, signal),
+      viewName,
+    });
+  }
+  if (viewNames.size === 0) return { references, rewritten: undefined };
+  const query = rewriteTables(parsed, (reference) => targetOf(reference, viewNames));
+  return { references, rewritten: writeSerializedSql(parsed, query) };
+}
+
+function targetOf(reference: TableReference, viewNames: ReadonlyMap<string, string>) {
+  const table = viewNames.get(tableKey(reference));
+  if (table === undefined) return undefined;
+  const { catalog, schema } = reference;
+  return {
+    ...(catalog === undefined ? {} : { catalog }),
+    ...(schema === undefined ? {} : { schema }),
+    table,
+  };
+}
+
+async function pinOf(
+  timeTravel: TimeTravel,
+  dependencies: PlannerDependencies,
+  session: Session,
+  signal: AbortSignal,
+): Promise<SnapshotPin> {
+  switch (timeTravel.kind) {
+    case 'snapshot':
+      return { kind: 'id', snapshotId: timeTravel.snapshotId };
+    case 'ref':
+      return { kind: 'reference', name: timeTravel.name };
+    case 'now':
+      return { kind: 'timestamp', timestampMs: dependencies.now().getTime() };
+    case 'timestamp':
+      return {
+        kind: 'timestamp',
+        timestampMs: await readTimestamp(timeTravel, dependencies, session, signal),
+      };
+  }
+}
+
+/** A literal without a zone is in the session's; the engine reads it as it would read it in the statement. */
+async function readTimestamp(
+  { type, text }: { readonly type: string; readonly text: string },
+  { pool }: PlannerDependencies,
+  session: Session,
+  signal: AbortSignal,
+): Promise<number> {
+  const lease = await pool.lease({ owner: ownerOf(session), lane: 'small', signal });
+  try {
+    await lease.execute([`SET TimeZone = '${session.settings.timeZone.replaceAll("'", "''")}'`], signal);
+    const sql = 'SELECT epoch_ms(CAST($1::VARCHAR AS TIMESTAMP WITH TIME ZONE))::VARCHAR';
+    return Number(await lease.queryText(sql, [text], signal));
+  } catch (error) {
+    if (error instanceof QueryError && error.category === 'user' && error.code !== 'CANCELLED') {
+      throw new QueryError(
+        'INVALID_ARGUMENT',
+        `AT (TIMESTAMP => …): ${JSON.stringify(text.slice(0, 64))} is not a ${type === 'VARCHAR' ? 'timestamp' : type}.`,
+        { cause: error },
+      );
+    }
+    throw error;
+  } finally {
+    await lease.release();
+  }
+}
