@@ -3,7 +3,7 @@ import { encodeBinaryValue } from '../iceberg/spec/binary-value.js';
 import type { NestedField, PrimitiveType } from '../iceberg/spec/types.js';
 import type { Comparable, PrimitiveValue } from '../iceberg/spec/values.js';
 import { compareValues, isNaNValue } from '../iceberg/spec/values.js';
-import type { ObjectInfo, ObjectStore } from '../storage/object-store.js';
+import type { ObjectStore } from '../storage/object-store.js';
 import { summariseChunk } from './chunk-summary.js';
 import { type ColumnChunk, readColumnChunk } from './column-chunk.js';
 import type { ParquetFooter } from './footer.js';
@@ -28,7 +28,8 @@ export interface ParquetFileMetrics {
 }
 
 export interface ParquetInspection {
-  readonly info: ObjectInfo;
+  readonly location: string;
+  readonly sizeBytes: number;
   /** The schema that a table made of the file has. */
   readonly fields: readonly NestedField[];
   readonly lastColumnId: number;
@@ -70,7 +71,7 @@ export async function inspectParquet(
     const type = types.get(id);
     if (type !== undefined) addColumn(metrics, { id, type, leaf, footer, chunks: chunks[leaf.column] ?? [] });
   }
-  return { info, fields, lastColumnId, idsAreInFile, metrics };
+  return { location, sizeBytes: info.sizeBytes, fields, lastColumnId, idsAreInFile, metrics };
 }
 
 interface Column {
