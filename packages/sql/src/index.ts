@@ -1,6 +1,6 @@
 export { type ParsedQuery, readSerializedSql, writeSerializedSql } from './ast/parsed-statement.js';
 export type { SqlParser } from './engine-interface.js';
-export type { GateProfile } from './gate/function-gate.js';
+export { functionPolicy, type GateProfile } from './gate/function-gate.js';
 export { type GatedQuery, gate, tableKey } from './gate/gate.js';
 export { rewriteTables, type TableTarget } from './gate/rewrite-tables.js';
 export { type StatementValues, statementValueMacros } from './gate/statement-values.js';

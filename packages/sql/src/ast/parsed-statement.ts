@@ -51,6 +51,11 @@ function parserError(sql: string, answer: JsonObject): QueryError {
         ? 'Only queries can be run this way; PIVOT needs its values listed: PIVOT … ON column IN (…).'
         : `The statement is not supported: ${message}`,
     );
+  if (message.startsWith('NameListToString'))
+    return new QueryError(
+      'SYNTAX_ERROR',
+      'Syntax error: a table name has at most three parts: catalog.schema.table.',
+    );
   const position = field(answer, 'position');
   const bytes = Number(position instanceof JsonNumber ? position.text : position);
   const problem = message === '' ? 'the text does not parse' : message.replace(/[!.]+$/, '');

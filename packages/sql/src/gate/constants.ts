@@ -63,6 +63,8 @@ function arithmetic(operator: string, operands: readonly JsonObject[]): bigint |
     case '*':
     case 'multiply':
       return left * right;
+    case '<<':
+      return right >= 0n && right <= 64n ? left << right : undefined;
     case '**':
     case '^':
     case 'pow':

@@ -85,11 +85,31 @@ export function checkTableFunction(call: JsonObject, profile: GateProfile): stri
   return name;
 }
 
-function refusal(name: string, denied: Readonly<Record<string, ReadonlySet<string>>>): QueryError {
+/** Which list a function is on; `unknown` is on none, and refused. For the check against the engine's own catalog. */
+export function functionPolicy(
+  name: string,
+  place: 'scalar' | 'table' = 'scalar',
+): 'allowed' | 'files' | 'denied' | 'unknown' {
+  if ((place === 'table' ? allowedTableFunctions : allowedFunctions).has(name)) return 'allowed';
+  if (place === 'table' && fileTableFunctions.has(name)) return 'files';
+  return reasonAgainst(name, place === 'table' ? deniedTableFunctions : deniedFunctions) === undefined
+    ? 'unknown'
+    : 'denied';
+}
+
+function reasonAgainst(
+  name: string,
+  denied: Readonly<Record<string, ReadonlySet<string>>>,
+): string | undefined {
   const family = Object.keys(deniedFunctionPrefixes).find((prefix) => name.startsWith(prefix));
-  const reason =
+  return (
     Object.keys(denied).find((why) => denied[why]?.has(name)) ??
-    (family === undefined ? undefined : deniedFunctionPrefixes[family]);
+    (family === undefined ? undefined : deniedFunctionPrefixes[family])
+  );
+}
+
+function refusal(name: string, denied: Readonly<Record<string, ReadonlySet<string>>>): QueryError {
+  const reason = reasonAgainst(name, denied);
   return new QueryError(
     'FUNCTION_NOT_ALLOWED',
     reason === undefined
@@ -109,7 +129,7 @@ function tableFunctionRows(name: string, children: readonly JsonObject[]): bigin
   return undefined;
 }
 
-/** Elements of range(stop), range(start, stop), range(start, stop, step), when these are constants. */
+/** Elements of range(stop), range(start, stop), range(start, stop, step) when these are constants, give or take one. */
 function seriesLength(children: readonly JsonObject[]): bigint | undefined {
   const values = children.map(constantInteger);
   const [first, second, third] = values;

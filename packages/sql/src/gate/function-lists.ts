@@ -78,18 +78,18 @@ export const volatileFunctions: ReadonlySet<string> = names('random uuid uuidv4 
 
 /** Why the rest is refused; by name. */
 export const deniedFunctions: Readonly<Record<string, ReadonlySet<string>>> = {
-  'state of the engine, not of the data': names(`
+  'tells about the engine, not about data': names(`
   alias current_connection_id current_query current_query_id current_schemas current_setting
   current_transaction_id get_block_size getvariable in_search_path stats txid_current vector_type version
 `),
-  'writes a log or reads one': names(`
+  'is about the log of the engine': names(`
   parse_duckdb_log_message write_log
 `),
   'parses, plans or runs SQL from a text': names(`
   json_deserialize_sql json_execute_serialized_sql json_serialize_plan json_serialize_sql
 `),
   'changes state that outlives the call': names(`
-  add_parquet_key currval nextval setseed
+  currval nextval setseed
 `),
   'only waits': names(`
   pg_sleep sleep_ms
@@ -101,7 +101,7 @@ export const deniedFunctions: Readonly<Record<string, ReadonlySet<string>>> = {
   col_description format_pg_type format_type inet_client_addr inet_client_port inet_server_addr
   inet_server_port map_to_pg_oid obj_description shobj_description
 `),
-  "made for DuckDB's own rewrites": names(`
+  'is made for rewrites inside the engine': names(`
   array_to_string_comma_default can_cast_implicitly cast_to_type combine constant_or_null create_sort_key
   finalize get_type icu_sort_key is_histogram_other_bin make_type remap_struct replace_type sum_no_overflow
   timetz_byte_comparable variant_bytes_to_variant variant_normalize variant_to_parquet_variant
@@ -110,8 +110,8 @@ export const deniedFunctions: Readonly<Record<string, ReadonlySet<string>>> = {
 
 /** Families refused by the beginning of their name. */
 export const deniedFunctionPrefixes: Readonly<Record<string, string>> = {
-  __internal_: "made for DuckDB's own rewrites",
-  icu_collate_: 'reached through COLLATE',
+  __internal_: 'is made for rewrites inside the engine',
+  icu_collate_: 'is reached through COLLATE',
   pg_: 'stands for a PostgreSQL system catalog',
   has_: 'stands for a PostgreSQL system catalog',
 };
@@ -149,7 +149,7 @@ export const deniedTableFunctions: Readonly<Record<string, ReadonlySet<string>>>
   'reads memory by its address or another database': names(`
   arrow_scan arrow_scan_dumb pandas_scan python_map_function read_duckdb seq_scan
 `),
-  'made for tests of the engine': names(`
+  'is made for tests of the engine': names(`
   test_all_types test_vector_types
 `),
 };
