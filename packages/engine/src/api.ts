@@ -59,7 +59,7 @@ export interface EngineLease extends AsyncDisposable {
   /** Runs one trusted query of ours that answers a single text value: parser, planner. */
   queryText(sql: string, parameters: readonly string[], signal?: AbortSignal): Promise<string>;
   /** Prepares without running. Throws BINDING_ERROR, SYNTAX_ERROR, … */
-  describe(sql: string, signal?: AbortSignal): Promise<StatementDescription>;
+  describe(request: DescribeRequest, signal?: AbortSignal): Promise<StatementDescription>;
   /** Starts a statement. The result must be read to its end or returned early; either frees the engine. */
   query(request: EngineQuery): Promise<EngineResult>;
   /** Appends Arrow IPC (one stream: schema, dictionaries, batches) into a table of the instance; answers the row count. */
@@ -68,6 +68,15 @@ export interface EngineLease extends AsyncDisposable {
   taint(): void;
   /** Gives the instance back: views and attached names of the query are dropped, inputs removed. Idempotent. */
   release(): Promise<void>;
+}
+
+export interface DescribeRequest {
+  readonly sql: string;
+  /**
+   * As for `query`: the columns are then those that these parameters lead to. Without, a column whose type hangs on an
+   * unknown parameter is as for a NULL.
+   */
+  readonly parameters?: Uint8Array;
 }
 
 export interface EngineTableName {

@@ -1,4 +1,5 @@
 export type {
+  DescribeRequest,
   EngineLease,
   EngineLimits,
   EngineMessage,

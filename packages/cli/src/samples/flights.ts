@@ -3,7 +3,7 @@
  * Iceberg metadata around a copy of the package's own Parquet file.
  */
 import { fileURLToPath } from 'node:url';
-import { type Config, formatBytes, type Logger, QueryError } from '@svc/base';
+import { type Config, type Logger, QueryError } from '@svc/base';
 import {
   createFileStore,
   createFileSystemCatalog,
@@ -37,17 +37,17 @@ export async function registerSamples({
     const location = fileURLToPath(
       new URL('../data/flights-3m.parquet', import.meta.resolve('vega-datasets')),
     );
-    const { info, metrics, ...schema } = await inspectParquet(store, location, { signal });
+    const file = await inspectParquet(store, location, { signal });
     const table = await registerParquetTable({
       root,
       identifier,
-      file: { location, sizeBytes: info.sizeBytes, metrics, ...schema },
+      file,
       properties: { comment: 'Flights in the United States, January to June 2001' },
       signal,
       onProgress: ({ copiedBytes, totalBytes }) => {
         const percent = totalBytes === 0 ? 100 : Math.floor((100 * copiedBytes) / totalBytes);
         progress(
-          `\r  ${String(percent).padStart(3)} %  ${formatBytes(copiedBytes)} of ${formatBytes(totalBytes)}   `,
+          `\r  ${String(percent).padStart(3)} %  ${megabytes(copiedBytes)} of ${megabytes(totalBytes)} MB   `,
         );
       },
     });
@@ -55,7 +55,7 @@ export async function registerSamples({
     logger.log('info', 'registered the sample table', {
       table: identifier.name,
       location: table.location,
-      rows: metrics.recordCount,
+      rows: file.metrics.recordCount,
     });
     return true;
   } catch (caught) {
@@ -70,6 +70,10 @@ export async function registerSamples({
     });
     return false;
   }
+}
+
+function megabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(1);
 }
 
 async function isRegistered(root: string, signal: AbortSignal): Promise<boolean> {

@@ -1,4 +1,5 @@
 import { QueryError } from '@svc/base';
+import type { StatementDescription } from '@svc/engine';
 import { type FragmentRequest, type FragmentTable, fragmentProtocolVersion } from '@svc/fragment-fn';
 import type { ObjectStore } from '@svc/lake';
 import { deserializeQuery, type ScanRequest, type StatementValues, statementValueMacros } from '@svc/sql';
@@ -7,7 +8,8 @@ import type { SessionSettings } from '../identity/session-settings.js';
 import type { AnalyzedQuery } from './analyze.js';
 import { ownerOf, type PlannerDependencies } from './planner-dependencies.js';
 import { type ResolvedTable, resolveTables } from './resolve-tables.js';
-import { describeOnStubs, engineSession, planOnStubs, type StubPlan } from './stub-planning.js';
+import { planWithCache } from './stub-plan-cache.js';
+import { engineSession, type StubPlan } from './stub-planning.js';
 import { pinReferences } from './time-travel.js';
 
 export interface QueryPlan {
@@ -75,18 +77,33 @@ function statementValues(
 }
 
 /** Result schema and parameters of a query, without planning its scans. */
-export async function describeQueryStatement(dependencies: PlannerDependencies, options: PlanOptions) {
+export async function describeQueryStatement(
+  dependencies: PlannerDependencies,
+  options: PlanOptions,
+): Promise<StatementDescription> {
   const bound = await bindQuery(dependencies, options);
-  const lease = await dependencies.pool.lease({
-    owner: ownerOf(options.session),
-    lane: 'small',
-    signal: options.signal,
+  return (await planBound(dependencies, options, bound)).description;
+}
+
+async function planBound(
+  { pool, plans }: PlannerDependencies,
+  { session, signal, parameters }: PlanOptions,
+  bound: BoundQuery,
+): Promise<StubPlan> {
+  return await planWithCache({
+    ...bound,
+    cache: plans,
+    parameters,
+    signal,
+    onLease: async (body) => {
+      const lease = await pool.lease({ owner: ownerOf(session), lane: 'small', signal });
+      try {
+        return await body(lease);
+      } finally {
+        await lease.release();
+      }
+    },
   });
-  try {
-    return await describeOnStubs({ lease, ...bound, signal: options.signal });
-  } finally {
-    await lease.release();
-  }
 }
 
 /** Plans a query against the tables as they are now. The answer reads exactly the snapshots pinned here. */
@@ -94,13 +111,7 @@ export async function planQuery(dependencies: PlannerDependencies, options: Plan
   const { session, signal, parameters } = options;
   const bound = await bindQuery(dependencies, options);
   const owner = ownerOf(session);
-  const lease = await dependencies.pool.lease({ owner, lane: 'small', signal });
-  let stub: StubPlan;
-  try {
-    stub = await planOnStubs({ lease, ...bound, signal });
-  } finally {
-    await lease.release();
-  }
+  const stub = await planBound(dependencies, options, bound);
   const tables = await planScans(dependencies, bound.tables, stub.requests, signal);
   const { settings } = session;
   return {

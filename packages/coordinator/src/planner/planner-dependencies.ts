@@ -5,10 +5,12 @@ import type { ScanRequest } from '@svc/sql';
 import type { Session } from '../identity/session.js';
 import type { CatalogDirectory } from './catalog-directory.js';
 import type { ResolvedTable } from './resolve-tables.js';
+import type { StubPlanCache } from './stub-plan-cache.js';
 
 export interface PlannerDependencies {
   readonly pool: EnginePool;
   readonly catalogs: CatalogDirectory;
+  readonly plans: StubPlanCache;
   readonly limits: FragmentLimits;
   readonly now: () => Date;
   /** Prunes: manifests, files, row groups. */

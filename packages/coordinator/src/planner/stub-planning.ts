@@ -34,22 +34,21 @@ export interface StubPlanOptions {
   readonly settings: SessionSettings;
   /** Trusted statements to run before the statement is bound. */
   readonly setup: readonly string[];
+  /** Arrow IPC stream of one row; only its types matter here. */
+  readonly parameters?: Uint8Array | undefined;
   readonly signal: AbortSignal;
 }
 
 const everything: ScanRequest = { columns: undefined, filters: [] };
 
-/** Binds the statement: result schema and parameters. Throws BINDING_ERROR and the like. */
-export async function describeOnStubs(options: StubPlanOptions): Promise<StatementDescription> {
-  await createStubs(options);
-  return await options.lease.describe(options.sql, options.signal);
-}
-
-/** Binds, then asks the optimiser which columns and filters reach each table. */
+/**
+ * Binds the statement (result schema, parameters), then asks the optimiser which columns and filters reach each table.
+ * Throws BINDING_ERROR and the like.
+ */
 export async function planOnStubs(options: StubPlanOptions): Promise<StubPlan> {
-  const { lease, sql, tables, signal } = options;
+  const { lease, sql, tables, parameters, signal } = options;
   const stubs = await createStubs(options);
-  const description = await lease.describe(sql, signal);
+  const description = await lease.describe({ sql, ...(parameters && { parameters }) }, signal);
   if (tables.length === 0) return { description, requests: [], withoutPushdown: undefined };
   await lease.execute(planSettingStatements, signal);
   const answer = await lease.queryText(planQuery, [sql], signal);

@@ -7,6 +7,7 @@ import type { SessionSettings } from '../identity/session-settings.js';
 import { createAnalyzer } from '../planner/analyze.js';
 import { createCatalogDirectory } from '../planner/catalog-directory.js';
 import { ownerOf } from '../planner/planner-dependencies.js';
+import { createStubPlanCache } from '../planner/stub-plan-cache.js';
 import { countScan } from '../telemetry/scan-metrics.js';
 import type { Lake } from './open-lake.js';
 import type { StatementPlannerDependencies } from './statement-planner.js';
@@ -37,6 +38,7 @@ export function createPlanning({
     pool,
     analyzer: createAnalyzer({ pool, maxSqlBytes: config['query.max_sql_bytes'] }),
     catalogs: createCatalogDirectory(new Map([[config['catalog.name'], lake.catalog]])),
+    plans: createStubPlanCache(),
     sessionDefaults,
     sessionLimits: { queryTimeoutMs, maxResultBytes },
     limits: {

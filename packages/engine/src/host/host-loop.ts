@@ -74,7 +74,11 @@ function perform(
         answer: { of: 'queryText', text: session.instance.queryText(request.sql, request.parameters) },
       };
     case 'describe': {
-      const { schema, parameterSchema, parameterCount } = session.instance.describe(request.sql);
+      const { schema, parameterSchema, parameterCount } = session.instance.describe(
+        request.sql,
+        'client',
+        frame.body.length > 0 ? Buffer.from(frame.body) : undefined,
+      );
       return {
         answer: {
           of: 'describe',

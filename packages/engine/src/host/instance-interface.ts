@@ -17,7 +17,7 @@ export interface HostInstance {
   readonly isUnusable: boolean;
   execute(statements: readonly string[]): void;
   queryText(sql: string, parameters: readonly string[]): string;
-  describe(sql: string): StatementDescription;
+  describe(sql: string, arrow: 'client', parameters?: Uint8Array): StatementDescription;
   query(request: HostQuery): HostCursor;
   ingest(table: EngineTableName): HostIngest;
   /** Drops what statements left behind, or becomes unusable where that is not possible. */

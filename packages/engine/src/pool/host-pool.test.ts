@@ -35,7 +35,7 @@ test('answers statements, text queries and descriptions', () =>
     await held.execute(['mark a', 'mark b']);
     assert.equal(await held.queryText('marks', []), 'a,b');
     assert.equal(await held.queryText('echo', ['x', 'ü']), 'echo|x|ü');
-    const { schema, parameterSchema } = await held.describe('d');
+    const { schema, parameterSchema } = await held.describe({ sql: 'd' });
     assert.equal(Buffer.from(schema).toString(), 'schema of d');
     assert.equal(Buffer.from(parameterSchema).toString(), 'none');
   }));
@@ -218,7 +218,7 @@ for (const [stage, sql] of [
 test('cancels a description and a text query', () =>
   withFakePool({}, async (pool) => {
     await using held = await lease(pool);
-    await assert.rejects(held.describe('sleep', AbortSignal.timeout(20)), hasCode('QUERY_TIMEOUT'));
+    await assert.rejects(held.describe({ sql: 'sleep' }, AbortSignal.timeout(20)), hasCode('QUERY_TIMEOUT'));
     await assert.rejects(held.queryText('sleep', [], AbortSignal.timeout(20)), hasCode('QUERY_TIMEOUT'));
     assert.equal(await held.queryText('echo', []), 'echo');
   }));

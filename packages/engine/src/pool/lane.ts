@@ -64,8 +64,9 @@ export class Lane {
   serve(others: WaitingList): void {
     while (this.#waiting.length === 0 && others.length > 0 && this.leasedCount < this.settings.hosts) {
       const [waiter] = others.all;
-      const host = waiter && this.#findIdle(waiter.owner);
-      if (!waiter || !host) return;
+      if (!waiter) return;
+      const host = this.#findIdle(waiter.owner);
+      if (typeof host !== 'object') return;
       others.remove(waiter);
       this.#give(host, waiter);
       this.#prepareHosts(0);
@@ -76,9 +77,8 @@ export class Lane {
   giveBack(host: PooledHost): void {
     const isUsedUp = host.isSpent || !host.hasSlots || host.leaseCount >= this.#pool.maxLeasesPerHost;
     if (this.#isClosed || !host.process.isAlive || isUsedUp) this.#remove(host);
-    else if (host.isTainted) this.#prepare(host, () => host.makeFresh());
-    else if (host.isDirty) this.#prepare(host, () => host.reset());
-    else this.#setIdle(host);
+    else if (host.isTainted) this.#makeFresh(host);
+    else this.#prepare(host, host.reset());
     this.dispatch();
   }
 
@@ -86,17 +86,20 @@ export class Lane {
   dispatch(): void {
     if (this.#isClosed) return;
     let ahead = 0;
+    let withoutHost = 0;
+    const resetting = this.#resettingOwners();
     for (const waiter of [...this.#waiting.all]) {
       if (this.leasedCount + ahead >= this.settings.hosts) break;
-      const host = this.#findIdle(waiter.owner);
-      if (host) {
+      const host = this.#findIdle(waiter.owner, resetting);
+      if (typeof host === 'object') {
         this.#waiting.remove(waiter);
         this.#give(host, waiter);
       } else {
         ahead++;
+        if (host === 'none') withoutHost++;
       }
     }
-    this.#prepareHosts(ahead);
+    this.#prepareHosts(withoutHost);
     this.#onDispatched();
     this.#armIdleTimer();
   }
@@ -124,9 +127,28 @@ export class Lane {
     return [...this.#hosts].filter((host) => host.state === 'idle');
   }
 
-  #findIdle(owner: string): PooledHost | undefined {
+  /** How many hosts of each owner will be idle in a moment. */
+  #resettingOwners(): Map<string, number> {
+    const owners = new Map<string, number>();
+    for (const { state, owner } of this.#hosts)
+      if (state === 'preparing' && owner !== undefined) owners.set(owner, (owners.get(owner) ?? 0) + 1);
+    return owners;
+  }
+
+  /**
+   * The owner's own host, else a fresh one. `soon` when the owner's own is just being reset: with its staged files
+   * and caches it is worth the wait, which claims it in `resetting`.
+   */
+  #findIdle(owner: string, resetting = new Map<string, number>()): PooledHost | 'soon' | 'none' {
     const idle = this.#idleHosts();
-    return idle.find((host) => host.owner === owner) ?? idle.find((host) => host.owner === undefined);
+    const own = idle.find((host) => host.owner === owner);
+    if (own) return own;
+    const soon = resetting.get(owner) ?? 0;
+    if (soon > 0) {
+      resetting.set(owner, soon - 1);
+      return 'soon';
+    }
+    return idle.find((host) => host.owner === undefined) ?? 'none';
   }
 
   #give(host: PooledHost, waiter: Waiter): void {
@@ -144,7 +166,10 @@ export class Lane {
   /** Sees to it that as many fresh hosts are coming as requests wait and spares are wanted. */
   #prepareHosts(neededNow: number): void {
     const fresh = this.#idleHosts().filter((host) => host.owner === undefined).length;
-    const coming = this.#startingCount + this.#count('preparing');
+    const beingFreed = [...this.#hosts].filter(
+      ({ state, owner }) => state === 'preparing' && owner === undefined,
+    );
+    const coming = this.#startingCount + beingFreed.length;
     const spares = performance.now() < this.#noSparesBeforeMs ? 0 : this.settings.spareHosts;
     let missing = neededNow + spares - fresh - coming;
     const capacity = this.settings.hosts + this.settings.spareHosts;
@@ -152,7 +177,7 @@ export class Lane {
     const owned = this.#idleHosts()
       .filter((host) => host.owner !== undefined)
       .sort((left, right) => left.idleSinceMs - right.idleSinceMs);
-    for (const host of owned.slice(0, Math.max(0, missing))) this.#prepare(host, () => host.makeFresh());
+    for (const host of owned.slice(0, Math.max(0, missing))) this.#makeFresh(host);
   }
 
   #startHost(): void {
@@ -205,13 +230,18 @@ export class Lane {
     this.dispatch();
   }
 
-  /** Works on an instance that nobody has; the host is idle afterwards, or replaced when that fails. */
-  #prepare(host: PooledHost, work: () => Promise<void>): void {
+  #makeFresh(host: PooledHost): void {
+    host.owner = undefined;
+    this.#replacedCount++;
+    this.#prepare(host, host.makeFresh());
+  }
+
+  /** An instance that nobody has is being worked on; its host is idle afterwards, or replaced when that fails. */
+  #prepare(host: PooledHost, work: Promise<void>): void {
     host.state = 'preparing';
     this.#track(
-      work().then(
+      work.then(
         () => {
-          if (host.owner === undefined) this.#replacedCount++;
           if (host.state === 'preparing') this.#setIdle(host);
           this.dispatch();
         },
@@ -248,7 +278,7 @@ export class Lane {
     for (const host of this.#idleHosts().sort((left, right) => right.idleSinceMs - left.idleSinceMs)) {
       const isOld = host.idleSinceMs <= before;
       if (isOld && keep <= 0) this.#remove(host);
-      else if (isOld && host.owner !== undefined) this.#prepare(host, () => host.makeFresh());
+      else if (isOld && host.owner !== undefined) this.#makeFresh(host);
       else if (isOld) this.#setIdle(host);
       keep--;
     }

@@ -1,5 +1,6 @@
 import { linkAbort, QueryError, throwIfAborted } from '@svc/base';
 import type {
+  DescribeRequest,
   EngineLease,
   EngineProfile,
   EngineQuery,
@@ -40,7 +41,6 @@ export class HostLease implements EngineLease {
   }
 
   async execute(statements: readonly string[], signal?: AbortSignal): Promise<void> {
-    this.#options.host.isDirty = true;
     await this.#call({ op: 'execute', statements }, signal);
   }
 
@@ -49,8 +49,8 @@ export class HostLease implements EngineLease {
     return expectAnswer(answer, 'queryText').text;
   }
 
-  async describe(sql: string, signal?: AbortSignal): Promise<StatementDescription> {
-    const { answer, body } = await this.#call({ op: 'describe', sql }, signal);
+  async describe({ sql, parameters }: DescribeRequest, signal?: AbortSignal): Promise<StatementDescription> {
+    const { answer, body } = await this.#call({ op: 'describe', sql }, signal, parameters);
     const { schemaBytes, parameterSchemaBytes, parameterCount } = expectAnswer(answer, 'describe');
     return {
       schema: body.subarray(0, schemaBytes),
@@ -113,7 +113,6 @@ export class HostLease implements EngineLease {
     signal?: AbortSignal,
   ): Promise<bigint> {
     const { host } = this.#options;
-    host.isDirty = true;
     const operation = await this.#begin({ op: 'ingest', table }, signal);
     using _abort = cancelOnAbort(operation, signal);
     try {
@@ -150,8 +149,12 @@ export class HostLease implements EngineLease {
     this.#options.onReleased();
   }
 
-  async #call(request: RequestOf, signal: AbortSignal | undefined): Promise<OperationAnswer> {
-    const operation = await this.#begin(request, signal);
+  async #call(
+    request: RequestOf,
+    signal: AbortSignal | undefined,
+    body?: Uint8Array,
+  ): Promise<OperationAnswer> {
+    const operation = await this.#begin(request, signal, body);
     using _abort = cancelOnAbort(operation, signal);
     return await operation.answer;
   }

@@ -17,8 +17,6 @@ export class PooledHost {
   readonly #folder: string;
   state: 'preparing' | 'idle' | 'leased' | 'dead' = 'idle';
   owner: string | undefined;
-  /** Names or data were put into the instance since it was opened. */
-  isDirty = false;
   /** The instance is not to be used again. */
   isTainted = false;
   /** The process is not to be used again. */
@@ -55,19 +53,17 @@ export class PooledHost {
     return layout.slotCount - takenCount >= layout.slotsPerResult;
   }
 
-  /** Gives the instance a new start for the same owner: names and data gone, input files kept. */
+  /** Prepares the instance for the same owner's next lease: names, data and settings gone, input files kept. */
   async reset(): Promise<void> {
     await this.process.begin({ op: 'reset' }).answer;
-    this.isDirty = false;
-    this.isTainted = false;
   }
 
-  /** Gives the instance to nobody: a new one, and nothing left of the former owner's files. */
+  /** Opens another instance, for anyone; nothing is left of the former owner's files. */
   async makeFresh(): Promise<void> {
     await rm(this.inputDirectory, { recursive: true, force: true, maxRetries: 3 });
     await mkdir(this.inputDirectory, { mode: 0o700 });
-    await this.reset();
-    this.owner = undefined;
+    await this.process.begin({ op: 'open' }).answer;
+    this.isTainted = false;
   }
 
   /** Ends the process and removes its folder. */

@@ -1,0 +1,48 @@
+/**
+ * Keeps what planning on stubs answered. It depends on the text, the session's zone and defaults, the parameter types
+ * and the tables' columns and sizes, and on nothing else: the same statement on tables of the same shape binds and
+ * optimises the same way. Snapshots are pinned and scans pruned anew each time; no data and no result is kept.
+ */
+import { createHash } from 'node:crypto';
+import { splitIpcStream } from '@svc/flight';
+import { engineType } from '@svc/fragment-fn';
+import { LRUCache } from 'lru-cache';
+import { planOnStubs, type StubPlan, type StubPlanOptions } from './stub-planning.js';
+
+const maxPlans = 512;
+
+export type StubPlanCache = LRUCache<string, StubPlan>;
+
+export function createStubPlanCache(): StubPlanCache {
+  return new LRUCache({ max: maxPlans });
+}
+
+export interface CachedPlanOptions extends Omit<StubPlanOptions, 'lease'> {
+  readonly cache: StubPlanCache;
+  /** Runs the planning on a leased host. */
+  readonly onLease: (body: (lease: StubPlanOptions['lease']) => Promise<StubPlan>) => Promise<StubPlan>;
+}
+
+/** A statement with a clock or a user in it is planned each time: these are constants to the optimiser. */
+export async function planWithCache({ cache, onLease, ...options }: CachedPlanOptions): Promise<StubPlan> {
+  const key = options.setup.length === 0 ? keyOf(options) : undefined;
+  const known = key === undefined ? undefined : cache.get(key);
+  if (known !== undefined) return known;
+  const plan = await onLease((lease) => planOnStubs({ ...options, lease }));
+  if (key !== undefined) cache.set(key, plan);
+  return plan;
+}
+
+function keyOf({ sql, tables, settings, parameters }: Omit<StubPlanOptions, 'lease'>): string {
+  const shapes = tables.map((table) => [
+    table.catalog,
+    table.schema,
+    table.table,
+    String(table.rowCount),
+    table.columns.map((column) => [column.name, engineType(column.type)]),
+  ]);
+  const identity = [sql, settings.catalog, settings.schema ?? null, settings.timeZone, shapes];
+  const hash = createHash('sha256').update(JSON.stringify(identity));
+  if (parameters !== undefined) hash.update(splitIpcStream(parameters)[0]?.header ?? '');
+  return hash.digest('base64');
+}
