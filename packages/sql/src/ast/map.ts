@@ -90,8 +90,18 @@ function mapFields(node: JsonObject, shape: NodeShape, visitor: AstVisitor): Jso
     const role = Object.hasOwn(shape, name) ? shape[name] : undefined;
     if (role === undefined) throw unknownConstruct(`field ${name}`);
     if (role === 'ctes') continue;
-    if (role === 'plain') assertPlain(field(node, name) ?? null);
-    else mapped = mapField(mapped, name, role, visitor);
+    const value = field(node, name) ?? null;
+    if (role === 'plain') assertPlain(value);
+    else if (value !== null) {
+      // The roles that nest are handled right here: a frame less per level counts in statements nested a thousand deep.
+      const after =
+        role === 'expression'
+          ? visitor.expression(asObject(value))
+          : role === 'expressions'
+            ? mapExpressions(asArray(value), visitor)
+            : mapRole(value, role, visitor);
+      mapped = replaceField(mapped, name, after);
+    }
   }
   return mapped;
 }
@@ -99,6 +109,17 @@ function mapFields(node: JsonObject, shape: NodeShape, visitor: AstVisitor): Jso
 function mapField(node: JsonObject, name: string, role: FieldRole, visitor: AstVisitor): JsonObject {
   const value = field(node, name) ?? null;
   return value === null ? node : replaceField(node, name, mapRole(value, role, visitor));
+}
+
+function mapExpressions(list: readonly JsonValue[], visitor: AstVisitor): readonly JsonValue[] {
+  let mapped: JsonValue[] | undefined;
+  for (let index = 0; index < list.length; index++) {
+    const before = list[index];
+    const after = visitor.expression(asObject(before));
+    if (after !== before) mapped ??= [...list];
+    if (mapped !== undefined) mapped[index] = after;
+  }
+  return mapped ?? list;
 }
 
 function mapRole(value: JsonValue, role: FieldRole, visitor: AstVisitor): JsonValue {

@@ -27,7 +27,7 @@ export interface GatedQuery {
 
 /**
  * Decides on a parsed query before anything is bound, since binding already runs table functions and folds constants.
- * Throws FUNCTION_NOT_ALLOWED, TABLE_REFERENCE_NOT_ALLOWED or NOT_SUPPORTED, naming the object (docs/sql.md).
+ * Throws FUNCTION_NOT_ALLOWED, TABLE_REFERENCE_NOT_ALLOWED or NOT_SUPPORTED, naming the object.
  */
 export function gate(parsed: ParsedQuery, profile: GateProfile): GatedQuery {
   const findings = new Findings(parsed.sql, profile);
