@@ -14,5 +14,6 @@ export type {
   StatementDescription,
 } from './api.js';
 export { supportedDuckDbVersion } from './capi/library.js';
+export { createInProcessPool, type InProcessPoolOptions } from './instance/in-process-pool.js';
 export { createHostPool } from './pool/host-pool.js';
 export type { HostPoolOptions, LaneOptions } from './pool/pool-options.js';

@@ -15,7 +15,9 @@ function expandArray(array: DecodedArray): DecodedArray {
   if (array.field.dictionary === undefined) {
     const children = array.children.map(expandArray);
     const isSame = children.every((child, index) => child === array.children[index]);
-    return isSame ? array : { ...array, field: { ...array.field, children: children.map((c) => c.field) }, children };
+    return isSame
+      ? array
+      : { ...array, field: { ...array.field, children: children.map((c) => c.field) }, children };
   }
   const field = { ...array.field, dictionary: undefined };
   const { dictionary } = array;
@@ -58,7 +60,9 @@ function withoutValues(array: DecodedArray, field: ArrowField): DecodedArray {
 }
 
 function unsupportedValues(field: ArrowField): Error {
-  return malformed(`the dictionary of field "${field.name}" holds ${field.type.kind} values, which is not supported`);
+  return malformed(
+    `the dictionary of field "${field.name}" holds ${field.type.kind} values, which is not supported`,
+  );
 }
 
 /** A row is null where its index is, or where the value that it points to is. */

@@ -8,94 +8,99 @@ export interface IpcMessage {
   readonly body: Uint8Array;
 }
 
+type MessageStart = Omit<IpcMessage, 'body'> & { readonly bodyBytes: number };
+
 const prefixBytes = 8;
 const continuation = 0xffffffff;
 const maxMetadataBytes = 16 * 1024 * 1024;
 
-/** Collects pieces and answers whole messages. Holds at most one unfinished message. */
+/**
+ * Copies pieces into the part of a message that comes next: the prefix, the header, or the body. Nothing of a piece
+ * is referred to after `read` has run to its end, and at most one message is held.
+ */
 export class IpcMessageReader {
   private readonly maxBodyBytes: number;
-  private pieces: Uint8Array[] = [];
-  private available = 0;
-  private ended = false;
-  private pending:
-    | { readonly kind: IpcMessage['kind']; readonly header: FlatTable; readonly bodyBytes: number }
-    | undefined;
+  private part: 'prefix' | 'header' | 'body' | 'end' = 'prefix';
+  private target = allocate(prefixBytes);
+  private filled = 0;
+  private start: MessageStart | undefined;
 
   constructor(maxBodyBytes: number) {
     this.maxBodyBytes = maxBodyBytes;
   }
 
-  /** Adds bytes; the piece must not change until the reader has consumed it. */
-  push(piece: Uint8Array): void {
-    if (piece.byteLength === 0) return;
-    this.pieces.push(piece);
-    this.available += piece.byteLength;
-  }
-
-  /** The next whole message, or undefined until more bytes are there. Throws INVALID_ARGUMENT on damage. */
-  next(): IpcMessage | undefined {
-    if (this.ended) return undefined;
-    if (this.pending === undefined && !this.readMetadata()) return undefined;
-    const { pending } = this;
-    if (pending === undefined || this.available < pending.bodyBytes) return undefined;
-    this.pending = undefined;
-    return { kind: pending.kind, header: pending.header, body: this.take(pending.bodyBytes) };
+  /** The messages that the piece completes. Throws INVALID_ARGUMENT on damage. Bytes after the end are ignored. */
+  *read(piece: Uint8Array): Generator<IpcMessage> {
+    let position = 0;
+    while (this.part !== 'end') {
+      const length = Math.min(piece.byteLength - position, this.target.byteLength - this.filled);
+      this.target.set(piece.subarray(position, position + length), this.filled);
+      position += length;
+      this.filled += length;
+      if (this.filled < this.target.byteLength) return;
+      const message = this.finishPart();
+      if (message !== undefined) yield message;
+    }
   }
 
   /** Throws INVALID_ARGUMENT when the stream stops within a message. */
   finish(): void {
-    if (!this.ended && (this.pending !== undefined || this.available > 0))
+    if (this.part === 'header' || this.part === 'body' || (this.part === 'prefix' && this.filled > 0))
       throw malformed('the stream ends within a message');
   }
 
-  private readMetadata(): boolean {
-    if (this.available < prefixBytes) return false;
-    const prefix = this.peek(prefixBytes);
-    const view = new DataView(prefix.buffer, prefix.byteOffset, prefixBytes);
-    if (view.getUint32(0, true) !== continuation) throw malformed('a message does not start with FFFFFFFF');
-    const metadataBytes = view.getInt32(4, true);
-    if (metadataBytes === 0) {
-      this.ended = true;
-      return false;
+  private finishPart(): IpcMessage | undefined {
+    const bytes = this.target;
+    switch (this.part) {
+      case 'prefix': {
+        const headerBytes = readPrefix(bytes);
+        if (headerBytes === 0) this.part = 'end';
+        else this.expect('header', headerBytes);
+        return undefined;
+      }
+      case 'header':
+        this.start = this.readHeader(bytes);
+        this.expect('body', this.start.bodyBytes);
+        return undefined;
+      case 'body': {
+        const { start } = this;
+        if (start === undefined) throw malformed('a body comes without its header');
+        this.expect('prefix', prefixBytes);
+        return { kind: start.kind, header: start.header, body: bytes };
+      }
+      case 'end':
+        return undefined;
     }
-    if (metadataBytes < 0 || metadataBytes > maxMetadataBytes)
-      throw malformed(`a message header of ${metadataBytes} bytes`);
-    if (this.available < prefixBytes + metadataBytes) return false;
-    this.take(prefixBytes);
-    const message = FlatTable.root(this.take(metadataBytes));
+  }
+
+  private expect(part: 'prefix' | 'header' | 'body', byteCount: number): void {
+    this.part = part;
+    this.target = allocate(byteCount);
+    this.filled = 0;
+  }
+
+  private readHeader(bytes: Uint8Array): MessageStart {
+    const message = FlatTable.root(bytes);
     const kind = ([undefined, 'schema', 'dictionary', 'batch'] as const)[message.int8(1, 0)];
     const header = message.table(2);
     if (kind === undefined || header === undefined) throw malformed('a message is of an unknown kind');
     const bodyBytes = toCount(message.int64(3, 0n));
     if (bodyBytes > this.maxBodyBytes)
       throw malformed(`a message body of ${bodyBytes} bytes; at most ${this.maxBodyBytes} are accepted`);
-    this.pending = { kind, header, bodyBytes };
-    return true;
+    return { kind, header, bodyBytes };
   }
+}
 
-  private peek(byteCount: number): Uint8Array {
-    const first = this.pieces[0];
-    if (first !== undefined && first.byteLength >= byteCount) return first.subarray(0, byteCount);
-    const bytes = this.take(byteCount);
-    this.pieces.unshift(bytes);
-    this.available += byteCount;
-    return bytes;
-  }
+/** Length of the header that follows; 0 at the end of the stream. */
+function readPrefix(bytes: Uint8Array): number {
+  const view = new DataView(bytes.buffer);
+  if (view.getUint32(0, true) !== continuation) throw malformed('a message does not start with FFFFFFFF');
+  const headerBytes = view.getInt32(4, true);
+  if (headerBytes < 0 || headerBytes > maxMetadataBytes)
+    throw malformed(`a message header of ${headerBytes} bytes`);
+  return headerBytes;
+}
 
-  private take(byteCount: number): Uint8Array {
-    const bytes = new Uint8Array(new ArrayBuffer(byteCount));
-    let filled = 0;
-    while (filled < byteCount) {
-      const piece = this.pieces[0];
-      if (piece === undefined) throw malformed('the stream ends within a message');
-      const length = Math.min(piece.byteLength, byteCount - filled);
-      bytes.set(piece.subarray(0, length), filled);
-      filled += length;
-      if (length === piece.byteLength) this.pieces.shift();
-      else this.pieces[0] = piece.subarray(length);
-    }
-    this.available -= byteCount;
-    return bytes;
-  }
+function allocate(byteCount: number): Uint8Array {
+  return new Uint8Array(new ArrayBuffer(byteCount));
 }

@@ -1,7 +1,7 @@
 /** An Arrow IPC stream as its schema and a sequence of checked batches, from pieces of any size. */
 import { type DecodedArray, type DecodedBatch, decodeBatch, decodeDictionaryBatch } from './decoded-array.js';
 import { malformed } from './flatbuffer-read.js';
-import { IpcMessageReader } from './ipc-messages.js';
+import { type IpcMessage, IpcMessageReader } from './ipc-messages.js';
 import { decodeSchema } from './ipc-schema-decode.js';
 import type { ArrowField, ArrowSchema } from './types.js';
 
@@ -15,36 +15,21 @@ export class IpcStreamReader {
     this.messages = new IpcMessageReader(maxBodyBytes);
   }
 
-  /** Undefined until the schema message has been read by `next`. */
+  /** Undefined until the schema message has been read. */
   get schema(): ArrowSchema | undefined {
     return this.current;
   }
 
-  push(piece: Uint8Array): void {
-    this.messages.push(piece);
-  }
-
-  /** The next batch, or undefined until more bytes are there. Throws INVALID_ARGUMENT on damage. */
-  next(): DecodedBatch | undefined {
-    for (;;) {
-      const message = this.messages.next();
-      if (message === undefined) return undefined;
+  /** The batches that the piece completes; the piece is the caller's again once all are read. INVALID_ARGUMENT on damage. */
+  *read(piece: Uint8Array): Generator<DecodedBatch> {
+    for (const message of this.messages.read(piece)) {
       if (message.kind === 'schema') {
         if (this.current !== undefined) throw malformed('a stream has two schemas');
         this.current = decodeSchema(message.header);
-        continue;
-      }
-      if (this.current === undefined) throw malformed('the stream does not start with a schema');
-      if (message.kind === 'batch')
-        return decodeBatch(message.header, message.body, this.current, this.dictionaries);
-      if (message.header.int8(2, 0) !== 0) throw malformed('delta dictionaries are not supported');
-      const id = message.header.int64(0, 0n);
-      const field = findDictionary(this.current.fields, id);
-      if (field === undefined) throw malformed(`no field has the dictionary ${id}`);
-      this.dictionaries.set(
-        id,
-        decodeDictionaryBatch(message.header, message.body, field, this.dictionaries),
-      );
+      } else if (this.current === undefined) throw malformed('the stream does not start with a schema');
+      else if (message.kind === 'batch')
+        yield decodeBatch(message.header, message.body, this.current, this.dictionaries);
+      else this.readDictionary(message, this.current);
     }
   }
 
@@ -53,6 +38,14 @@ export class IpcStreamReader {
     this.messages.finish();
     if (this.current === undefined) throw malformed('the stream has no schema');
     return this.current;
+  }
+
+  private readDictionary(message: IpcMessage, schema: ArrowSchema): void {
+    if (message.header.int8(2, 0) !== 0) throw malformed('delta dictionaries are not supported');
+    const id = message.header.int64(0, 0n);
+    const field = findDictionary(schema.fields, id);
+    if (field === undefined) throw malformed(`no field has the dictionary ${id}`);
+    this.dictionaries.set(id, decodeDictionaryBatch(message.header, message.body, field, this.dictionaries));
   }
 }
 

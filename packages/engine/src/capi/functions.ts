@@ -100,10 +100,10 @@ export interface DuckDbFunctions {
   appenderDestroy(appender: OutAddress): number;
 
   profilingInfo(connection: Address): Address;
-  profilingMetrics(info: Address): Address;
-  mapSize(value: Address): number;
-  mapKey(value: Address, index: number): Address;
-  mapValue(value: Address, index: number): Address;
+  /** 0 when the node has no such metric; the caller destroys the value. */
+  profilingValue(info: Address, metric: string): Address;
+  profilingChildCount(info: Address): number;
+  profilingChild(info: Address, index: number): Address;
 
   createLogicalType(type: number): Address;
   createListType(element: Address): Address;
@@ -252,10 +252,9 @@ const signatures: Readonly<Record<Exclude<keyof DuckDbFunctions, StructFunction>
   appenderClose: ['duckdb_appender_close', 'int', address],
   appenderDestroy: ['duckdb_appender_destroy', 'int', out],
   profilingInfo: ['duckdb_get_profiling_info', address, address],
-  profilingMetrics: ['duckdb_profiling_info_get_metrics', address, address],
-  mapSize: ['duckdb_get_map_size', index, address],
-  mapKey: ['duckdb_get_map_key', address, address, index],
-  mapValue: ['duckdb_get_map_value', address, address, index],
+  profilingValue: ['duckdb_profiling_info_get_value', address, address, text],
+  profilingChildCount: ['duckdb_profiling_info_get_child_count', index, address],
+  profilingChild: ['duckdb_profiling_info_get_child', address, address, index],
   createLogicalType: ['duckdb_create_logical_type', address, 'int'],
   createListType: ['duckdb_create_list_type', address, address],
   createDecimalType: ['duckdb_create_decimal_type', address, 'uint8_t', 'uint8_t'],

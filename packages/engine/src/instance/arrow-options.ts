@@ -4,13 +4,8 @@ import type { ArrowSchema } from '../arrow/types.js';
 import type { OutAddress } from '../capi/functions.js';
 import { arrowSchemaLayout } from '../capi/layouts.js';
 import { type Address, addressOf, releaseArrowStruct } from '../capi/memory.js';
+import type { ColumnDeclaration } from './columns.js';
 import type { EngineConnection } from './connection.js';
-
-export interface ColumnDeclaration {
-  readonly name: string;
-  /** A logical type, owned by the caller. */
-  readonly type: Address;
-}
 
 export class ArrowOptions implements Disposable {
   readonly handle: Address;

@@ -2,14 +2,14 @@
 import type { StatementDescription } from '../api.js';
 import { encapsulate, encodeSchemaMessage } from '../arrow/ipc-encode.js';
 import { type ArrowMode, transferType } from '../arrow/type-mapping.js';
-import type { ArrowField, ArrowSchema } from '../arrow/types.js';
+import type { ArrowField } from '../arrow/types.js';
 import { withType } from '../capi/logical-type.js';
-import { readText } from '../capi/memory.js';
-import { ArrowOptions, type ColumnDeclaration } from './arrow-options.js';
-import type { EngineConnection, ResultMemory } from './connection.js';
-import { bindNulls, bindParameters } from './parameters.js';
-import { startStatement } from './run.js';
-import { PreparedStatement, prepareSubquery } from './statement.js';
+import type { Address } from '../capi/memory.js';
+import { ArrowOptions } from './arrow-options.js';
+import { type ColumnDeclaration, withStatementColumns } from './columns.js';
+import type { EngineConnection } from './connection.js';
+import type { PreparedStatement } from './statement.js';
+import { hasUnknownColumns, prepareForTransfer, withProbedColumns } from './transfer.js';
 
 /** See EngineInstance.describe. */
 export function describeStatement(
@@ -18,11 +18,16 @@ export function describeStatement(
   mode: ArrowMode,
   parameters: Uint8Array | undefined,
 ): StatementDescription {
-  using statement = PreparedStatement.prepareFor(connection, sql, mode);
+  using statement = prepareForTransfer(connection, sql, mode, parameters);
   using options = new ArrowOptions(connection);
-  const schema = statement.hasUnknownColumns
-    ? schemaOfRun(connection, options, sql, parameters)
-    : preparedSchema(connection, options, statement);
+  const schemaOf = (columns: readonly ColumnDeclaration[]) => options.schemaOf(columns);
+  // Parameters may change what was inferred without them, so that only running it tells.
+  const isProbed =
+    statement.isSelect &&
+    (hasUnknownColumns(connection, statement) || (parameters !== undefined && statement.parameterCount > 0));
+  const schema = isProbed
+    ? withProbedColumns(connection, statement.sql, parameters, schemaOf)
+    : withStatementColumns(connection, statement, schemaOf);
   const parameterSchema = {
     fields: parameterFields(connection, options, statement),
     metadata: new Map<string, string>(),
@@ -34,68 +39,6 @@ export function describeStatement(
   };
 }
 
-/** The schema of a running statement's result. */
-export function resultSchema(
-  connection: EngineConnection,
-  options: ArrowOptions,
-  result: ResultMemory,
-): ArrowSchema {
-  const { functions } = connection;
-  const { address } = result;
-  return schemaOfColumns(connection, options, functions.resultColumnCount(address), (index) => ({
-    // The result keeps its column names; only those of prepared statements are ours to free.
-    name: readText(functions.resultColumnName(address, index)),
-    type: functions.resultColumnLogicalType(address, index),
-  }));
-}
-
-function preparedSchema(
-  connection: EngineConnection,
-  options: ArrowOptions,
-  statement: PreparedStatement,
-): ArrowSchema {
-  return schemaOfColumns(connection, options, statement.columnCount, (index) => ({
-    name: statement.columnName(index),
-    type: statement.columnType(index),
-  }));
-}
-
-function schemaOfColumns(
-  connection: EngineConnection,
-  options: ArrowOptions,
-  count: number,
-  column: (index: number) => ColumnDeclaration,
-): ArrowSchema {
-  const columns: ColumnDeclaration[] = [];
-  try {
-    for (let index = 0; index < count; index++) columns.push(column(index));
-    return options.schemaOf(columns);
-  } finally {
-    for (const { type } of columns) connection.functions.destroyLogicalType([type]);
-  }
-}
-
-/**
- * The schema that these parameters lead to: the statement runs as a subquery that needs no row. Without parameters all
- * are NULL, so that a column hanging on one gets the engine's type for an unknown value.
- */
-function schemaOfRun(
-  connection: EngineConnection,
-  options: ArrowOptions,
-  sql: string,
-  parameters: Uint8Array | undefined,
-): ArrowSchema {
-  using probe = prepareSubquery(connection, 'SELECT *', sql, 'LIMIT 0');
-  if (parameters === undefined) bindNulls(connection, probe);
-  else bindParameters(connection, probe, parameters);
-  const result = startStatement(connection, probe);
-  try {
-    return resultSchema(connection, options, result);
-  } finally {
-    result.close();
-  }
-}
-
 function parameterFields(
   connection: EngineConnection,
   options: ArrowOptions,
@@ -103,20 +46,30 @@ function parameterFields(
 ): ArrowField[] {
   return Array.from({ length: statement.parameterCount }, (_, position) => {
     const name = statement.parameterName(position + 1);
-    return withType(connection.functions, statement.parameterType(position + 1), (type): ArrowField => {
-      const simple = (kind: 'null' | 'utf8'): ArrowField => ({
-        name,
-        nullable: true,
-        type: kind === 'null' ? { kind } : { kind, large: false },
-        children: [],
-        dictionary: undefined,
-        metadata: new Map(),
-      });
-      if (type === 0) return simple('null');
-      // The engine casts text to these; no client could build their own encodings.
-      if (transferType(connection.functions, type, 'client') !== undefined) return simple('utf8');
-      const field = options.schemaOf([{ name, type }]).fields[0] ?? simple('null');
-      return { ...field, dictionary: undefined };
-    });
+    return withType(connection.functions, statement.parameterType(position + 1), (type) =>
+      parameterField(connection, options, name, type),
+    );
   });
+}
+
+function parameterField(
+  connection: EngineConnection,
+  options: ArrowOptions,
+  name: string,
+  type: Address,
+): ArrowField {
+  const shared = {
+    name,
+    nullable: true,
+    children: [],
+    dictionary: undefined,
+    metadata: new Map<string, string>(),
+  };
+  const unknown: ArrowField = { ...shared, type: { kind: 'null' } };
+  if (type === 0) return unknown;
+  // The engine casts text to these; no client could build their own encodings.
+  if (transferType(connection.functions, type, 'client') !== undefined)
+    return { ...shared, type: { kind: 'utf8', large: false } };
+  const field = options.schemaOf([{ name, type }]).fields[0] ?? unknown;
+  return { ...field, dictionary: undefined };
 }

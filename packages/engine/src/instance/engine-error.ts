@@ -92,6 +92,8 @@ function codeOf(type: string, message: string): ErrorCode {
   )
     return 'DATA_CORRUPT';
   if (type === 'Invalid Input') {
+    if (message.startsWith('No statement to prepare')) return 'SYNTAX_ERROR';
+    if (message.startsWith('Cannot prepare multiple statements')) return 'SYNTAX_ERROR';
     if (/parameters? .*supplied|^Values were not provided|excess parameters/i.test(message))
       return 'INVALID_PARAMETER';
     if (/configuration has been locked/i.test(message)) return 'STATEMENT_NOT_ALLOWED';
@@ -119,9 +121,11 @@ function userMessage(text: string, folders: readonly string[]): string {
     if (at !== -1) message = message.slice(0, at);
   }
   for (const folder of folders) {
-    if (folder === '') continue;
     const withSlash = folder.endsWith('/') ? folder : `${folder}/`;
-    message = message.replaceAll(withSlash, '');
+    if (folder === '' || !message.includes(withSlash)) continue;
+    // An excerpt of a statement that names our folders is of a statement of ours: no user can place it.
+    const excerpt = message.indexOf('\n\nLINE ');
+    message = (excerpt === -1 ? message : message.slice(0, excerpt)).replaceAll(withSlash, '');
   }
   const trimmed = message.trimEnd();
   return trimmed.length <= maxMessageLength ? trimmed : `${wellFormed(trimmed.slice(0, maxMessageLength))}…`;

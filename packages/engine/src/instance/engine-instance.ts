@@ -10,8 +10,9 @@ import { duckDb } from '../capi/library.js';
 import { takeText } from '../capi/logical-type.js';
 import type { Address } from '../capi/memory.js';
 import { ArrowOptions } from './arrow-options.js';
+import { withResultColumns } from './columns.js';
 import { connectionOf, type EngineConnection } from './connection.js';
-import { describeStatement, resultSchema } from './describe.js';
+import { describeStatement } from './describe.js';
 import { engineError, leavesInstanceUnusable } from './engine-error.js';
 import { type InstanceOptions, initialSettings, lockStatements, openSettings } from './lock-down.js';
 import { bindParameters, bindTexts } from './parameters.js';
@@ -21,6 +22,7 @@ import { ResultCursor } from './result-cursor.js';
 import { readSingleText, runStatement, startStatement } from './run.js';
 import { PreparedStatement } from './statement.js';
 import { TableIngest } from './table-ingest.js';
+import { prepareForTransfer } from './transfer.js';
 
 const defaultMaxMessageBytes = 16 * 1024 * 1024;
 
@@ -135,22 +137,24 @@ export class EngineInstance implements Disposable {
   /** Starts a statement; its cursor must be read to the end or closed before the next call. */
   query(request: InstanceQuery): ResultCursor {
     return this.guard(() => {
+      const cpuAtStart = process.cpuUsage();
       this.setArrowMode(request.arrow);
-      using statement = PreparedStatement.prepareFor(this.connection, request.sql, request.arrow);
+      using statement = prepareForTransfer(this.connection, request.sql, request.arrow, request.parameters);
       bindParameters(this.connection, statement, request.parameters);
       this.isDirty ||= !statement.isSelect;
       const result = startStatement(this.connection, statement);
       let options: ArrowOptions | undefined;
       try {
-        options = new ArrowOptions(this.connection);
+        const arrowOptions = new ArrowOptions(this.connection);
+        options = arrowOptions;
         const cursor = new ResultCursor({
           connection: this.connection,
           options,
           result,
-          schema: resultSchema(this.connection, options, result),
+          schema: withResultColumns(this.connection, result, (columns) => arrowOptions.schemaOf(columns)),
           maxMessageBytes: this.options.maxMessageBytes ?? defaultMaxMessageBytes,
           onEnd: (error) => this.ended(error),
-          readProfile: (rows) => readProfile(this.functions, this.connection.handle, rows),
+          readProfile: (rows) => readProfile(this.functions, this.connection.handle, rows, cpuAtStart),
         });
         this.running = cursor;
         return cursor;

@@ -3,6 +3,7 @@
  * once `enable_external_access` is off, and every setting but the allowed ones once the configuration is locked.
  */
 import { quoteText } from '../capi/logical-type.js';
+import { profilerMetrics } from './profile.js';
 
 export interface InstanceOptions {
   readonly memoryBytes: number;
@@ -39,6 +40,8 @@ export function openSettings(options: InstanceOptions): readonly (readonly [stri
   ];
 }
 
+const profilerSettings = JSON.stringify(Object.fromEntries(profilerMetrics.map((name) => [name, 'true'])));
+
 /** The changeable settings of a fresh instance. */
 export function initialSettings(options: InstanceOptions): readonly string[] {
   return [
@@ -74,6 +77,7 @@ export function lockStatements(options: InstanceOptions): readonly string[] {
     'SET enable_progress_bar_print = false',
     'SET progress_bar_time = 0',
     "PRAGMA enable_profiling = 'no_output'",
+    `SET custom_profiling_settings = ${quoteText(profilerSettings)}`,
     `SET allowed_configs = ${list(changeableSettings)}`,
     'SET enable_external_access = false',
     'SET lock_configuration = true',

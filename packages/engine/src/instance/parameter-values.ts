@@ -1,7 +1,7 @@
 /** One row of a checked Arrow array → a value of the engine, of the DuckDB type that the Arrow type stands for. */
 import { QueryError } from '@svc/base';
 import { type DecodedArray, integerAt, isValid, offsetAt } from '../arrow/decoded-array.js';
-import type { ArrowType } from '../arrow/types.js';
+import type { ArrowType, TimeUnit } from '../arrow/types.js';
 import type { DuckDbFunctions } from '../capi/functions.js';
 import { duckDbType, withType } from '../capi/logical-type.js';
 import { type Address, addressOf } from '../capi/memory.js';
@@ -359,10 +359,14 @@ function wideInteger(view: DataView, offset: number, bits: 32 | 64 | 128 | 256):
   return value;
 }
 
-function toMicroseconds(
-  value: bigint,
-  unit: 'second' | 'millisecond' | 'microsecond' | 'nanosecond',
-): bigint {
+function toMicroseconds(value: bigint, unit: TimeUnit): bigint {
+  const micros = scaleToMicroseconds(value, unit);
+  if (BigInt.asIntN(64, micros) !== micros)
+    throw new QueryError('INVALID_PARAMETER', 'A time parameter is out of range.');
+  return micros;
+}
+
+function scaleToMicroseconds(value: bigint, unit: TimeUnit): bigint {
   switch (unit) {
     case 'second':
       return value * 1_000_000n;

@@ -61,10 +61,9 @@ export function bindParameters(
 /** Undefined for a stream without columns: clients send one for a statement without parameters. */
 function readParameterBatch(parameters: Uint8Array): DecodedBatch | undefined {
   const stream = new IpcStreamReader(maxParameterBytes);
-  stream.push(parameters);
   let only: DecodedBatch | undefined;
   let rowCount = 0;
-  for (let batch = stream.next(); batch !== undefined; batch = stream.next()) {
+  for (const batch of stream.read(parameters)) {
     if (batch.rowCount === 0) continue;
     rowCount += batch.rowCount;
     only = batch;

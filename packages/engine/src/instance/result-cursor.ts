@@ -74,6 +74,7 @@ export class ResultCursor {
   private rowsReturned = 0n;
   private isAtEnd = false;
   private isOpen = true;
+  private readonly endListeners: (() => void)[] = [];
   private finalProfile: EngineProfile | undefined;
 
   constructor(parts: CursorParts) {
@@ -114,6 +115,13 @@ export class ResultCursor {
     this.finalProfile = this.parts.readProfile(this.rowsReturned);
     this.parts.options[Symbol.dispose]();
     this.parts.onEnd(error);
+    for (const listener of this.endListeners.splice(0)) listener();
+  }
+
+  /** Calls `listener` once the cursor has ended in any way; at once if it has. */
+  whenEnded(listener: () => void): void {
+    if (this.isOpen) this.endListeners.push(listener);
+    else listener();
   }
 
   /** Complete once the cursor has ended. */

@@ -46,12 +46,10 @@ export class TableIngest {
     }
   }
 
-  /** Appends the batches that are complete. After an error the ingest is closed and nothing has been appended. */
+  /** Appends the batches that the piece completes; the piece is the caller's again after the call. After an error the ingest is closed and nothing has been appended. */
   write(piece: Uint8Array): void {
     this.attempt(() => {
-      this.stream.push(piece);
-      for (let batch = this.stream.next(); batch !== undefined; batch = this.stream.next())
-        this.appendBatch(batch);
+      for (const batch of this.stream.read(piece)) this.appendBatch(batch);
     });
   }
 
