@@ -145,3 +145,20 @@ function withLongFooter(bytes: Uint8Array, padding: number): Uint8Array {
   trailer.write('PAR1', 4);
   return Buffer.concat([bytes.subarray(0, bytes.length - 9), field, Buffer.alloc(1), trailer]);
 }
+
+test('a footer cannot make more of itself than it is: counts without content are refused at once', async () => {
+  // FileMetaData { 1: version 1, 2: a schema of 2^20 empty elements }
+  const footer = Buffer.concat([Buffer.from('150219fc808040', 'hex'), Buffer.alloc(2 ** 20)]);
+  const trailer = Buffer.alloc(8);
+  trailer.writeUInt32LE(footer.length);
+  trailer.write('PAR1', 4);
+  const store = new MemoryStore();
+  store.put('claims.parquet', Buffer.concat([Buffer.from('PAR1'), footer, trailer]));
+  await assert.rejects(
+    store.head('claims.parquet').then((info) => readFooter(store, info)),
+    {
+      code: 'DATA_CORRUPT',
+      message: /claims\.parquet.*1048576 elements/,
+    },
+  );
+});

@@ -5,8 +5,14 @@
  */
 import { createHash } from 'node:crypto';
 import { QueryError } from '@svc/base';
-import { type ParquetSchema, parseSchema } from './schema.js';
+import { maxSchemaElements, type ParquetSchema, parseSchema } from './schema.js';
 import { CompactReader, wireType } from './thrift/compact-reader.js';
+
+const maxWriterName = 256;
+/** No chunk can be described in fewer bytes: an index is never much larger than what it is made from. */
+const minChunkBytes = 16;
+/** Page headers count values in 32 bits. */
+const maxRowGroupRows = 2 ** 31 - 1;
 
 export interface ParquetFooter {
   readonly location: string;
@@ -120,11 +126,11 @@ function readPart(reader: CompactReader, id: number, type: number, parts: Parts,
       return true;
     case 6:
       reader.expect(type, wireType.binary, 'the name of the writer');
-      parts.createdBy = reader.text();
+      parts.createdBy = reader.text().slice(0, maxWriterName);
       return true;
     case 7:
       reader.expect(type, wireType.list, 'the list of column orders');
-      parts.orders = reader.structs(() => readColumnOrder(reader));
+      parts.orders = reader.structs(maxSchemaElements, () => readColumnOrder(reader));
       return true;
     case 8:
       throw encryptedError(location);
@@ -166,6 +172,8 @@ interface RowGroupIndex {
 function indexRowGroups(reader: CompactReader, columnCount: number): RowGroupIndex {
   const { elementType, count } = reader.list();
   if (count > 0) reader.expect(elementType, wireType.struct, 'a row group');
+  if (count * columnCount * minChunkBytes > reader.remaining)
+    reader.fail('it has fewer column chunks than it claims');
   const rowCounts: number[] = [];
   const chunkPositions: number[] = [];
   for (let group = 0; group < count; group++) {
@@ -182,6 +190,7 @@ function indexRowGroups(reader: CompactReader, columnCount: number): RowGroupInd
       if (id !== 3) return false;
       reader.expect(type, wireType.i64, 'the row count of a row group');
       rows = reader.size('the row count of a row group');
+      if (rows > maxRowGroupRows) reader.fail(`row group ${group} claims ${rows} rows`);
       return true;
     });
     if (rows < 0 || !isComplete) reader.fail(`row group ${group} is incomplete`);

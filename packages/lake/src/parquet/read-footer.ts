@@ -6,8 +6,8 @@ import { encryptedError, indexFooter, type ParquetFooter, type SchemaParser } fr
 const trailerBytes = 8;
 /** Magic bytes in front, footer and trailer behind. */
 const minFileBytes = 12;
-/** A larger footer is refused before it is fetched: it would describe tens of millions of column chunks. */
-const maxFooterBytes = 512 * 1024 * 1024;
+/** A larger footer is refused before it is fetched: it would describe more than a million column chunks. */
+const maxFooterBytes = 128 * 1024 * 1024;
 
 /** How much of the file's end is asked for first: nearly always the whole footer, so that one request is enough. */
 export function guessTailBytes(sizeBytes: number): number {

@@ -64,6 +64,9 @@ const repetitions: readonly Repetition[] = ['required', 'optional', 'repeated'];
 /** Deeper schemas are refused: no writer makes them, and the tree is walked recursively. */
 const maxSchemaDepth = 64;
 
+/** Columns and groups that a file may have. What is kept of one is many times its bytes in the file. */
+export const maxSchemaElements = 100_000;
+
 interface SchemaElement {
   readonly physical: PhysicalType | undefined;
   readonly typeLength: number;
@@ -78,7 +81,7 @@ interface SchemaElement {
 export function parseSchema(bytes: Uint8Array, location: string): ParquetSchema {
   const reader = new CompactReader(bytes, location);
   const elements: Uint8Array[] = [];
-  const parsed = reader.structs(() => {
+  const parsed = reader.structs(maxSchemaElements, () => {
     const start = reader.position;
     const element = readElement(reader);
     elements.push(bytes.subarray(start, reader.position));

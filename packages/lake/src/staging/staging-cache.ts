@@ -52,6 +52,8 @@ export interface CacheEntry {
 const defaultBytesInMemory = 64 * 1024 * 1024;
 /** Uses are noted on disk at most so often: the order only has to be about right after a restart. */
 const noteEveryMs = 60_000;
+/** How old the knowledge of other processes' entries may be when a file is added. */
+const refreshEveryMs = 5_000;
 
 /** Opens or makes the folder (0700) and indexes what is in it; half-written and damaged files are removed. */
 export async function openStagingCache(options: StagingCacheOptions): Promise<StagingCache> {
@@ -73,6 +75,7 @@ export class StagingCache {
   #reservedBytes = 0;
   #foreignBytes = 0;
   #bytes = 0;
+  #refreshedMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: StagingCacheOptions) {
     this.#options = options;
@@ -138,7 +141,7 @@ export class StagingCache {
    * enough. The answer gives the reservation back.
    */
   async reserve(bytes: number, forWhat: string): Promise<() => void> {
-    await this.refresh();
+    if (this.now() - this.#refreshedMs > refreshEveryMs) await this.refresh();
     this.#reservedBytes += bytes;
     let isReserved = true;
     const giveBack = (): void => {
@@ -146,6 +149,8 @@ export class StagingCache {
       isReserved = false;
     };
     try {
+      if (await this.makeRoom(0)) return giveBack;
+      await this.refresh(); // Another process may have removed something.
       if (await this.makeRoom(0)) return giveBack;
     } catch (error) {
       giveBack();
@@ -174,6 +179,7 @@ export class StagingCache {
 
   /** Looks at what other processes have done in the folder. */
   async refresh(): Promise<void> {
+    this.#refreshedMs = this.now();
     const before = new Set(this.#entries.keys());
     const content = await readFolder(this.#options.folder, (name) => this.#entries.has(name), this.now());
     for (const entry of content.added) if (!this.#entries.has(entry.name)) this.#add(entry, false);

@@ -42,6 +42,11 @@ export class CompactReader {
     throw new QueryError('DATA_CORRUPT', `The Parquet metadata of ${this.#location} is damaged: ${what}.`);
   }
 
+  /** Bytes not read yet. */
+  get remaining(): number {
+    return this.#bytes.length - this.position;
+  }
+
   byte(): number {
     const value = this.#bytes[this.position];
     if (value === undefined) this.fail('it ends too early');
@@ -95,13 +100,14 @@ export class CompactReader {
     const header = this.byte();
     const short = header >> 4;
     const count = short === 15 ? this.varint() : short;
-    if (count > this.#bytes.length - this.position) this.fail('a list is longer than the metadata');
+    if (count > this.remaining) this.fail('a list is longer than the metadata');
     return { elementType: header & 15, count };
   }
 
-  /** A list of structs, each read by `read`. */
-  structs<T>(read: (index: number) => T): T[] {
+  /** A list of structs, each read by `read`; more than `maxCount` are refused before anything is kept of them. */
+  structs<T>(maxCount: number, read: (index: number) => T): T[] {
     const { elementType, count } = this.list();
+    if (count > maxCount) this.fail(`a list has ${count} elements, where at most ${maxCount} are read`);
     if (count > 0 && elementType !== wireType.struct) this.fail('a list has elements of an unexpected type');
     const result: T[] = [];
     for (let index = 0; index < count; index++) result.push(read(index));
@@ -185,7 +191,7 @@ export class CompactReader {
     const count = this.varint();
     if (count === 0) return;
     const types = this.byte();
-    if (count > this.#bytes.length - this.position) this.fail('a map is longer than the metadata');
+    if (count > this.remaining) this.fail('a map is longer than the metadata');
     this.#enter();
     for (let index = 0; index < count; index++) {
       this.#skipElement(types >> 4);
@@ -206,7 +212,7 @@ export class CompactReader {
   }
 
   #advance(length: number): void {
-    if (length > this.#bytes.length - this.position) this.fail('it ends too early');
+    if (length > this.remaining) this.fail('it ends too early');
     this.position += length;
   }
 
