@@ -89,9 +89,10 @@ function* predicatesOver(domain: readonly Value[]): Generator<ColumnPredicate> {
 }
 
 function holds(predicate: ColumnPredicate, value: Value): boolean {
-  if (predicate.kind === 'is-null') return value === null;
-  if (value === null) return false;
+  if (value === null) return predicate.kind === 'is-null';
   switch (predicate.kind) {
+    case 'is-null':
+      return false;
     case 'is-not-null':
       return true;
     case 'starts-with':

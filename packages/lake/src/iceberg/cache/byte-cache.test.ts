@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ByteCache } from './byte-cache.js';
+
+function counted(cache: ByteCache) {
+  const loads: string[] = [];
+  const get = (key: string, bytes = 10) =>
+    cache.get(key, async () => {
+      loads.push(key);
+      return { value: key.toUpperCase(), bytes };
+    });
+  return { loads, get };
+}
+
+test('keeps within its bytes, and lets go what was not used for longest', async () => {
+  const cache = new ByteCache(30);
+  const { loads, get } = counted(cache);
+  for (const key of ['a', 'b', 'c', 'a', 'd', 'a', 'b']) assert.equal(await get(key), key.toUpperCase());
+  assert.deepEqual(loads, ['a', 'b', 'c', 'd', 'b']);
+  assert.equal(cache.usedBytes, 30);
+});
+
+test('what is larger than the whole cache is answered and not kept', async () => {
+  const cache = new ByteCache(30);
+  const { loads, get } = counted(cache);
+  await get('a');
+  assert.equal(await get('big', 31), 'BIG');
+  await get('a');
+  assert.deepEqual(loads, ['a', 'big']);
+  assert.equal(cache.usedBytes, 10);
+});
+
+test('loads at the same time are one load; a failure is not remembered', async () => {
+  const cache = new ByteCache(100);
+  const { loads, get } = counted(cache);
+  assert.deepEqual(await Promise.all([get('a'), get('a'), get('a')]), ['A', 'A', 'A']);
+  assert.deepEqual(loads, ['a']);
+  const failing = () => cache.get('bad', () => Promise.reject(new Error('no')));
+  await assert.rejects(failing(), /no/);
+  assert.equal(await get('bad'), 'BAD');
+});
+
+test('a caller that gives up leaves the load to the others', async () => {
+  const cache = new ByteCache(100);
+  let finish: (() => void) | undefined;
+  const load = async () => {
+    await new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    return { value: 'done', bytes: 1 };
+  };
+  const controller = new AbortController();
+  const givingUp = cache.get('a', load, controller.signal);
+  const waiting = cache.get('a', load);
+  controller.abort();
+  await assert.rejects(givingUp, { code: 'CANCELLED' });
+  finish?.();
+  assert.equal(await waiting, 'done');
+});
