@@ -17,14 +17,14 @@ export interface Prepared {
 export function parametersOf(stream: Uint8Array, parameterSchema: Uint8Array): Uint8Array | undefined {
   const expected = RecordBatchReader.from(parameterSchema).open().schema.fields.length;
   const { rowCount, columnCount } = shapeOf(stream);
-  if (rowCount === 0 || (columnCount === 0 && expected === 0)) return undefined;
+  if (expected === 0 && (rowCount === 0 || columnCount === 0)) return undefined;
   if (columnCount !== expected) {
     throw new QueryError(
       'INVALID_PARAMETER',
       `The statement has ${expected} parameters; ${columnCount} were bound.`,
     );
   }
-  if (rowCount > 1) {
+  if (rowCount !== 1) {
     throw new QueryError(
       'INVALID_PARAMETER',
       `A query takes one row of parameters; ${rowCount} rows were bound.`,

@@ -3,6 +3,8 @@ import type { SessionOptionValue, SetSessionOptionError } from '@svc/flight';
 import type { Session } from '../../identity/session.js';
 import { type StatementPlannerDependencies, use } from '../../service/statement-planner.js';
 
+type OptionDependencies = Pick<StatementPlannerDependencies, 'catalogs' | 'sessionDefaults'>;
+
 /** Flight's names for what USE changes. */
 export function getSessionOptions(session: Session): ReadonlyMap<string, SessionOptionValue> {
   const { catalog, schema } = session.settings;
@@ -16,7 +18,7 @@ export function getSessionOptions(session: Session): ReadonlyMap<string, Session
 export async function setSessionOptions(
   session: Session,
   options: ReadonlyMap<string, SessionOptionValue | undefined>,
-  planner: StatementPlannerDependencies,
+  planner: OptionDependencies,
 ): Promise<ReadonlyMap<string, SetSessionOptionError>> {
   const errors = new Map<string, SetSessionOptionError>();
   // A catalog changes what the schema means, so it goes first whatever the order.
@@ -31,7 +33,7 @@ async function setOption(
   session: Session,
   name: string,
   value: SessionOptionValue | undefined,
-  planner: StatementPlannerDependencies,
+  planner: OptionDependencies,
 ): Promise<SetSessionOptionError | undefined> {
   if (name !== 'catalog' && name !== 'schema') return 'invalid-name';
   if (value !== undefined && typeof value !== 'string') return 'invalid-value';
