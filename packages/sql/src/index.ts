@@ -45,4 +45,5 @@ export type {
   StatementType,
 } from './statements/statement.js';
 export { quoteIdentifier, quoteString } from './text/literals.js';
+export { inlineParameters } from './text/parameters.js';
 export { type StatementText, splitStatements } from './text/split.js';

@@ -3,7 +3,7 @@ import { type AstVisitor, mapExpression, mapTable } from '../ast/map.js';
 import type { ParsedQuery } from '../ast/parsed-statement.js';
 import { mapInScope } from '../ast/scoped-walk.js';
 import { asArray, field, listField, objectField, textField } from '../json/access.js';
-import type { JsonObject, JsonValue } from '../json/lossless.js';
+import { type JsonObject, type JsonValue, stringifyJson } from '../json/lossless.js';
 import { checkFunction, checkTableFunction, type GateProfile } from './function-gate.js';
 import { volatileFunctions } from './function-lists.js';
 import { statementValueFunctions, statementValueNames } from './statement-values.js';
@@ -45,7 +45,18 @@ export function gate(parsed: ParsedQuery, profile: GateProfile): GatedQuery {
       });
     throw caught;
   }
-  return findings.result();
+  return findings.result(parameterNames(parsed.statement));
+}
+
+/** The parser counts parameters itself: a name is one parameter however it is cased, `?` is the next number. */
+function parameterNames(statement: JsonObject): readonly string[] {
+  return listField(statement, 'named_param_map')
+    .map((entry) => ({
+      name: textField(entry, 'key'),
+      position: Number(stringifyJson(field(entry, 'value') ?? null)),
+    }))
+    .sort((a, b) => a.position - b.position)
+    .map(({ name }) => name);
 }
 
 /** What the walk has found so far. */
@@ -54,7 +65,6 @@ class Findings {
   readonly #strings: StringTableNames;
   readonly #tables = new Map<string, TableReference>();
   readonly #files = new Set<string>();
-  readonly #parameters = new Set<string>();
   readonly #functions = new Set<string>();
   #usesStatementValues = false;
 
@@ -92,13 +102,7 @@ class Findings {
       names.length === 1 && typeof name === 'string' && statementValueNames.has(name.toLowerCase());
   }
 
-  addParameter(node: JsonObject): void {
-    this.#parameters.add(textField(node, 'identifier'));
-  }
-
-  result(): GatedQuery {
-    const parameters = [...this.#parameters];
-    if (parameters.every((name) => /^\d+$/.test(name))) parameters.sort((a, b) => Number(a) - Number(b));
+  result(parameters: readonly string[]): GatedQuery {
     return {
       tables: [...this.#tables.values()],
       files: [...this.#files],
@@ -122,9 +126,6 @@ function walkExpression(node: JsonObject, children: AstVisitor, findings: Findin
     case 'FUNCTION':
     case 'WINDOW':
       findings.addFunction(checkFunction(node));
-      break;
-    case 'PARAMETER':
-      findings.addParameter(node);
       break;
     case 'COLUMN_REF':
       findings.addColumnName(asArray(field(node, 'column_names')));
