@@ -24,6 +24,11 @@ export function entryName(header: EntryHeader): string {
   return `${createHash('sha256').update(identity).digest('hex').slice(0, 40)}${entrySuffix}`;
 }
 
+/** See entry-header.ts: equal entries have equal seals, so that processes that make the same one do not break it. */
+export function sealOf(header: EntryHeader): number {
+  return Number.parseInt(entryName(header).slice(0, 7), 16);
+}
+
 export function unfinishedName(): string {
   return `${machineName()}~${process.pid}~${processToken}~${randomUUID()}${unfinishedSuffix}`;
 }
@@ -112,7 +117,7 @@ export function isMissing(error: unknown): boolean {
 }
 
 /** An entry as its header describes it, or `undefined` when it is gone, damaged, or misnamed. */
-export async function readEntry(folder: string, name: string): Promise<FolderEntry | undefined> {
+async function readEntry(folder: string, name: string): Promise<FolderEntry | undefined> {
   const path = join(folder, name);
   let file: FileHandle | undefined;
   try {

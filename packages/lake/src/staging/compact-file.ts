@@ -129,7 +129,6 @@ async function write(
       layout,
       sourceOf: (chunk) => sources.stepFor(chunk),
       budget: cache.budget,
-      nowSeconds: Math.floor(cache.now() / 1000),
       openFile: cache.openFile,
       signal,
     });

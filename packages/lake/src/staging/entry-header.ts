@@ -6,8 +6,8 @@
  *   "PAR1"  "SVC1"  length of the text (4)  text (JSON, padded with spaces)
  *   size of the file (8)  seal (8)  checksum of the data (4)  checksum of all of the header before (4)
  *
- * Numbers are little-endian. The seal is the modification time that the file was given, in seconds: whoever writes
- * into the file afterwards breaks it.
+ * Numbers are little-endian. The seal is the modification time that the file was given, in seconds, an arbitrary
+ * one: whoever writes into the file afterwards breaks it.
  */
 import { crc32 } from 'node:zlib';
 import { fromRanges, makeSelection, type Selection, toRanges } from './selection.js';

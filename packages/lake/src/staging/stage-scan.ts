@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { copyFile, link, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { throwIfAborted } from '@svc/base';
+import { QueryError, throwIfAborted } from '@svc/base';
 import type { FooterCache } from '../parquet/footer-cache.js';
 import type { ColumnSource, FileScan, TableScan } from '../scan/table-scan.js';
 import { mapConcurrently } from '../storage/map-concurrently.js';
@@ -94,7 +94,18 @@ function toGroup(
 
 async function stageFile(file: FileScan, options: StageOptions): Promise<StagedFile> {
   throwIfAborted(options.signal);
-  return (await linkInPlace(file, options)) ?? (await linkCompact(file, options));
+  try {
+    return (await linkInPlace(file, options)) ?? (await linkCompact(file, options));
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException | undefined)?.code ?? '';
+    if (error instanceof QueryError || !/^E[A-Z]/.test(code)) throw error;
+    const isFull = code === 'ENOSPC' || code === 'EDQUOT';
+    throw new QueryError(
+      isFull ? 'DISK_FULL' : 'STORAGE_ERROR',
+      `${file.location} could not be staged: ${isFull ? 'the staging disk is full' : `the operating system answered ${code}`}.`,
+      { cause: error },
+    );
+  }
 }
 
 /** `undefined` when the file is not local, not needed whole, or cannot be linked into the folder. */

@@ -5,8 +5,8 @@
  *   somebody does), and is served only under the location and version it was made from.
  * - Using an entry is making a hard link to it. Removing an entry's own name never touches a link, so a query keeps
  *   its files; but it frees no bytes either, so entries with links are not removed to make room, and stay counted.
- * - Several processes may share a folder: each takes up what it finds there, and an entry that another one removed is
- *   fetched again.
+ * - Several processes may share a folder: each takes up what it finds there, an entry that another one removed is
+ *   fetched again, and two that make the same entry make the same bytes.
  */
 import { mkdir, type open, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,7 +18,6 @@ import {
   isContentIntact,
   isMissing,
   isSealIntact,
-  readEntry,
   readFolder,
   unfinishedName,
 } from './cache-folder.js';
@@ -122,13 +121,13 @@ export class StagingCache {
     entry.pins += 1;
     try {
       if (!(await this.#isIntact(entry, signal))) {
-        await this.#replaceOrRemove(entry);
+        await this.remove(entry);
         return undefined;
       }
       await this.#noteUse(entry);
       return await use(entry.path);
     } catch (error) {
-      if (!isMissing(error)) throw error;
+      if (!isMissing(error) || (await isSealIntact(entry.path, entry.header))) throw error;
       this.#forget(entry);
       return undefined;
     } finally {
@@ -202,15 +201,6 @@ export class StagingCache {
       if (!isTooMuch()) return true;
     }
     return false;
-  }
-
-  /** A file that is not what it was may be another process's newer one of the same content. */
-  async #replaceOrRemove(entry: CacheEntry): Promise<void> {
-    this.#forget(entry);
-    const isSame = await isSealIntact(entry.path, entry.header);
-    const found = isSame ? undefined : await readEntry(this.#options.folder, entry.name);
-    if (found === undefined) await rm(entry.path, { force: true });
-    else if (!this.#entries.has(entry.name)) this.#add(found, false);
   }
 
   async #isUnlinked(entry: CacheEntry): Promise<boolean> {

@@ -3,6 +3,7 @@ import { crc32 } from 'node:zlib';
 import { QueryError, throwIfAborted } from '@svc/base';
 import type { ParquetFooter } from '../parquet/footer.js';
 import type { ByteBudget } from './byte-budget.js';
+import { sealOf } from './cache-folder.js';
 import { encodeCompactFooter } from './compact-footer.js';
 import type { CompactLayout, PlacedChunk } from './compact-layout.js';
 import { type CopyStep, planFetches } from './copy-plan.js';
@@ -21,7 +22,6 @@ export interface WriteEntryOptions {
   /** Where a chunk's bytes are to be had: storage, or an older entry. */
   readonly sourceOf: (chunk: PlacedChunk) => CopyStep<RangeReader>;
   readonly budget: ByteBudget;
-  readonly nowSeconds: number;
   readonly openFile?: typeof open | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -76,7 +76,7 @@ export async function writeEntry(options: WriteEntryOptions): Promise<SealedHead
     throwIfAborted(signal);
     for (const rowGroup of layout.rowGroups) await append(rowGroup.rowDelta.bytes);
     await append(encodeCompactFooter(footer, header.selection, layout));
-    const seal = { sizeBytes: position, sealSeconds: options.nowSeconds, dataChecksum: checksum };
+    const seal = { sizeBytes: position, sealSeconds: sealOf(header), dataChecksum: checksum };
     await writeFully(handle, encodeHeader(header, seal), 0);
     return { ...header, ...seal, headerBytes };
   }
