@@ -139,6 +139,11 @@ function readPart(reader: CompactReader, id: number, type: number, parts: Parts,
   }
 }
 
+/** Row groups that have rows. What others say of their chunks is arbitrary, and there is nothing to read in them. */
+export function rowGroupsWithRows(footer: ParquetFooter): number[] {
+  return Array.from(footer.rowCounts.keys()).filter((rowGroup) => footer.rowCounts[rowGroup] !== 0);
+}
+
 /** Encryption is refused by name; what could be read of such a file would be misleading. */
 export function encryptedError(location: string): QueryError {
   return new QueryError(

@@ -6,7 +6,7 @@ import { compareValues, isNaNValue } from '../iceberg/spec/values.js';
 import type { ObjectStore } from '../storage/object-store.js';
 import { summariseChunk } from './chunk-summary.js';
 import { type ColumnChunk, readColumnChunk } from './column-chunk.js';
-import type { ParquetFooter } from './footer.js';
+import { type ParquetFooter, rowGroupsWithRows } from './footer.js';
 import { inferSchema } from './iceberg-schema.js';
 import { readFooter } from './read-footer.js';
 import type { ParquetLeaf } from './schema.js';
@@ -51,8 +51,9 @@ export async function inspectParquet(
   const info = await store.head(location, signal && { signal });
   const footer = await readFooter(store, info, undefined, signal);
   const { fields, lastColumnId, idsAreInFile, leaves, idsOfColumns } = inferSchema(footer.schema, location);
+  const rowGroups = rowGroupsWithRows(footer);
   const chunks = footer.schema.leaves.map((leaf) =>
-    Array.from(footer.rowCounts.keys(), (rowGroup) => readColumnChunk(footer, rowGroup, leaf.column)),
+    rowGroups.map((rowGroup) => readColumnChunk(footer, rowGroup, leaf.column)),
   );
   const metrics = {
     recordCount: footer.rowCount,
@@ -62,7 +63,7 @@ export async function inspectParquet(
     nanValueCounts: new Map<number, number>(),
     lowerBounds: new Map<number, Uint8Array>(),
     upperBounds: new Map<number, Uint8Array>(),
-    splitOffsets: splitOffsets(footer, chunks),
+    splitOffsets: splitOffsets(chunks),
   };
   for (const [column, id] of idsOfColumns)
     metrics.columnSizes.set(id, sum((chunks[column] ?? []).map((chunk) => chunk.end - chunk.start)));
@@ -208,11 +209,13 @@ function primitiveTypes(
   return into;
 }
 
-function splitOffsets(footer: ParquetFooter, chunks: readonly (readonly ColumnChunk[])[]): readonly number[] {
-  return Array.from(footer.rowCounts.keys(), (rowGroup) =>
-    Math.min(...chunks.map((column) => column[rowGroup]?.start ?? Number.POSITIVE_INFINITY)),
-  )
-    .filter(Number.isFinite)
+/** Where each row group's first chunk begins. */
+function splitOffsets(chunks: readonly (readonly ColumnChunk[])[]): readonly number[] {
+  const [first = []] = chunks;
+  return first
+    .map((_chunk, index) =>
+      Math.min(...chunks.map((column) => column[index]?.start ?? Number.POSITIVE_INFINITY)),
+    )
     .sort((a, b) => a - b);
 }
 

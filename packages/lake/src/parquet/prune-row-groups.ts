@@ -8,7 +8,7 @@ import type { ObjectStore } from '../storage/object-store.js';
 import { type BloomFilter, bloomMightContain, readBloomFilters, wantedValues } from './bloom-filter.js';
 import { onlyNulls, summariseChunk } from './chunk-summary.js';
 import { type ColumnChunk, readColumnChunk } from './column-chunk.js';
-import type { ParquetFooter } from './footer.js';
+import { type ParquetFooter, rowGroupsWithRows } from './footer.js';
 import type { ParquetLeaf } from './schema.js';
 
 /** Bytes of bloom filters in memory at a time, about. */
@@ -34,7 +34,7 @@ export interface PrunedRowGroups {
 
 /** Bloom filters are only fetched for row groups that the statistics keep, and only for equalities. */
 export async function pruneRowGroups(footer: ParquetFooter, options: PruneOptions): Promise<PrunedRowGroups> {
-  const groups = Array.from(footer.rowCounts.keys()).filter((rowGroup) => footer.rowCounts[rowGroup] !== 0);
+  const groups = rowGroupsWithRows(footer);
   if (options.filter.kind === 'always') return { rowGroups: groups, prunedByStatistics: 0, prunedByBloom: 0 };
   const kept = groups.filter((rowGroup) =>
     mightHold(options.filter, (column) => statisticsMightHold(footer, rowGroup, column, options)),

@@ -172,6 +172,27 @@ test('a scan of no column has the rows only', async () => {
   assert.deepEqual([rows.length, rows[0], rows[99]], [100, { __row_delta: 0n }, { __row_delta: 200n }]);
 });
 
+test('row groups without rows are passed over', async () => {
+  const { options } = await makeStage();
+  const store = storeWith('gaps.parquet');
+  const info = await store.head('gaps.parquet');
+  const file = { ...info, recordCount: 9, columnNames: ['id'], selectedBytes: 0 };
+  const positions = async (rowGroups: readonly number[] | undefined) => {
+    const rows = await rowsOf(
+      onlyPath(await stageScan(scanOf({ ...file, rowGroups }), { ...options, store })),
+    );
+    return rows.map((row, index) => [
+      ...pick(row, ['id']),
+      BigInt(index) + BigInt(String(pick(row, ['__row_delta'])[0])),
+    ]);
+  };
+  assert.deepEqual(
+    await positions([2, 3, 4]),
+    [4n, 5n, 6n, 7n, 8n].map((id) => [id, id]),
+  );
+  assert.equal((await positions(undefined)).length, 9);
+});
+
 test('callers at the same time make one fetch', async () => {
   const { run, store } = await makeStage();
   await run([0], ['id']);

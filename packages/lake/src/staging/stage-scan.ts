@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { copyFile, link, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { QueryError, throwIfAborted } from '@svc/base';
+import { rowGroupsWithRows } from '../parquet/footer.js';
 import type { FooterCache } from '../parquet/footer-cache.js';
 import type { ColumnSource, FileScan, TableScan } from '../scan/table-scan.js';
 import { mapConcurrently } from '../storage/map-concurrently.js';
@@ -160,8 +161,7 @@ async function linkCompact(file: FileScan, options: StageOptions): Promise<Stage
 
 async function allRowGroups(file: FileScan, { store, footers, signal }: StageOptions): Promise<number[]> {
   const { location, version, sizeBytes } = file;
-  const footer = await footers.get(store, { location, version, sizeBytes }, signal);
-  return Array.from(footer.rowCounts.keys());
+  return rowGroupsWithRows(await footers.get(store, { location, version, sizeBytes }, signal));
 }
 
 /** The engine resolves symbolic links and refuses what they lead to, so a copy is all there is across devices. */

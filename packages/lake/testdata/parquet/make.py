@@ -86,7 +86,16 @@ def int96():
     pq.write_table(table, "int96.parquet", use_deprecated_int96_timestamps=True, store_schema=False)
 
 
+def gaps():
+    """5 row groups, of which the second and the fourth have no rows."""
+    table = pa.table({"id": pa.array(range(9), pa.int64())})
+    with pq.ParquetWriter("gaps.parquet", table.schema, compression="snappy", store_schema=False) as writer:
+        for first, count in [(0, 4), (4, 0), (4, 3), (7, 0), (7, 2)]:
+            writer.write_table(table.slice(first, count))
+
+
 rows()
 types()
+gaps()
 bloom()
 int96()
