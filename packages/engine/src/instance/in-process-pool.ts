@@ -79,9 +79,15 @@ class InProcessPool implements EnginePool {
 
   async close(deadlineMs: number): Promise<void> {
     this.isClosed = true;
-    const deadline = AbortSignal.timeout(Math.max(0, deadlineMs));
-    while (this.leased.size + this.opening > 0 && !deadline.aborted)
-      await this.nextTurn(deadline).catch(() => {});
+    const deadline = new AbortController();
+    // Unlike that of AbortSignal.timeout, this timer keeps the process alive until it has fired.
+    const timer = setTimeout(() => deadline.abort(), Math.max(0, deadlineMs));
+    try {
+      while (this.leased.size + this.opening > 0 && !deadline.signal.aborted)
+        await this.nextTurn(deadline.signal).catch(() => {});
+    } finally {
+      clearTimeout(timer);
+    }
     await this.destroy();
   }
 

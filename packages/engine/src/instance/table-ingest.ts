@@ -153,6 +153,11 @@ function createAppender(connection: EngineConnection, table: EngineTableName): A
   try {
     if (appender[0] !== 0) throwErrorData(connection, functions.appenderErrorData(appender[0]));
     throw connection.error(null);
+  } catch (error) {
+    // The appender's own message has no exception type in front.
+    if (!(error instanceof QueryError) || !error.message.includes('could not be found')) throw error;
+    const name = [catalog, schema, table.table].filter((part) => part !== null).join('.');
+    throw new QueryError('TABLE_NOT_FOUND', `Table "${name}" does not exist.`, { cause: error });
   } finally {
     functions.appenderDestroy(appender);
   }
