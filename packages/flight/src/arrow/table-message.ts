@@ -3,6 +3,7 @@ import {
   type Data,
   type DataType,
   Field,
+  makeBuilder,
   makeData,
   RecordBatch,
   RecordBatchStreamWriter,
@@ -56,7 +57,7 @@ export function encodeColumns(schema: Schema, rowCount: number, children: readon
 
 /** One column from values; null where a value is missing. */
 export function columnData<T extends DataType>(type: T, values: readonly unknown[]): Data<T> {
-  if (values.length === 0) return makeData({ type, length: 0 } as never) as Data<T>;
+  if (values.length === 0) return makeBuilder({ type }).finish().flush(); // nested types need their children
   const [data] = vectorFromArray(values as unknown[], type).data;
   if (data === undefined) throw new Error('A vector of values has data.');
   return data as Data<T>;

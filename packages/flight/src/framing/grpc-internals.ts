@@ -1,6 +1,6 @@
 /**
  * The only file that reads private parts of @grpc/grpc-js, which is why its version is pinned. Each part is tested
- * for when it is taken; a caller that gets `undefined` falls back or refuses to start.
+ * for when it is taken; a caller that does not get it falls back or refuses to start.
  */
 import type { Http2Server, ServerHttp2Stream } from 'node:http2';
 import type { Server, ServerInterceptingCallInterface } from '@grpc/grpc-js';
@@ -9,6 +9,13 @@ import type { Server, ServerInterceptingCallInterface } from '@grpc/grpc-js';
 export function http2StreamOf(call: ServerInterceptingCallInterface): ServerHttp2Stream | undefined {
   const stream: unknown = Reflect.get(call, 'stream');
   return isServerHttp2Stream(stream) ? stream : undefined;
+}
+
+/** Lowers the size of the messages that a call may send, which grpc-js takes from the server's options only. */
+export function limitRequestBytes(call: ServerInterceptingCallInterface, maxBytes: number): void {
+  const decoder: unknown = Reflect.get(call, 'decoder');
+  if (typeof decoder === 'object' && decoder !== null && 'maxReadMessageLength' in decoder)
+    decoder.maxReadMessageLength = maxBytes;
 }
 
 /** The HTTP/2 servers behind a gRPC server, one per bound address; `undefined` when grpc-js keeps them elsewhere. */

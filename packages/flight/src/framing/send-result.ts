@@ -28,16 +28,21 @@ export async function sendResult(
   using stop = linkAbort(options.signal);
   using _failure = follow(result.failed, (reason) => stop.abort(QueryError.from(reason)));
   const iterator = result.messages[Symbol.asyncIterator]();
+  let started = false;
   let ended = false;
   const endSource = () => {
     if (ended) return;
     ended = true;
+    // A generator that never started would not run its `finally` blocks on return.
+    if (!started) releaseWhenLate(iterator.next());
     Promise.resolve(iterator.return?.()).catch(options.onBackgroundError);
   };
   using _end = follow(stop.signal, endSource);
   try {
+    throwIfAborted(stop.signal);
     await writeUntilStopped(sink.write(schemaMessage(result.schema)), sink, stop.signal, options.lastWordMs);
     for (;;) {
+      started = true;
       const message = await pull(iterator, stop.signal);
       if (message === undefined) {
         ended = true;
@@ -62,14 +67,18 @@ async function pull(
     const next = await abortable(pending, signal);
     return next.done === true ? undefined : next.value;
   } catch (error) {
-    pending.then(
-      (late) => {
-        if (late.done !== true) late.value.release();
-      },
-      () => undefined, // the error was reported by the race above, or nobody waits for it any more
-    );
+    releaseWhenLate(pending);
     throw error;
   }
+}
+
+function releaseWhenLate(pending: Promise<IteratorResult<ResultMessage>>): void {
+  pending.then(
+    (late) => {
+      if (late.done !== true) late.value.release();
+    },
+    () => undefined, // nobody waits for this error any more, or it was reported already
+  );
 }
 
 async function send(

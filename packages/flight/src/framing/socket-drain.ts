@@ -13,10 +13,10 @@ export interface SocketDrainOptions {
 }
 
 /**
- * Resolves once no memory handed to the session is read any more. The callback of an HTTP/2 write tells that on a
- * living stream. On a cancelled one it does not: node reports the unsent rest of a message as cancelled while the
- * part before it may still be in the socket's queue, by address. Reusing that memory would put other data, perhaps
- * another user's, on the wire. A peer that cancels and then reads nothing loses its connection.
+ * Resolves once no memory handed to the session is read any more. On a living stream the callback of an HTTP/2 write
+ * tells that. On a stream that was destroyed it does not: node reports the unsent rest of a message as cancelled while
+ * the part before it may still wait in the socket's queue, by address. Reusing that memory would put other data,
+ * perhaps another user's, on the wire. A peer that then takes nothing loses its connection.
  */
 export async function socketDrained({
   session,

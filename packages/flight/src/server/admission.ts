@@ -13,7 +13,7 @@ import {
 } from '@grpc/grpc-js';
 import { type Logger, QueryError } from '@svc/base';
 import type { CallContext } from '../backend.js';
-import { http2StreamOf } from '../framing/grpc-internals.js';
+import { http2StreamOf, limitRequestBytes } from '../framing/grpc-internals.js';
 import type { Authenticator } from './authenticator.js';
 import { type ConnectionFacts, describeCall } from './call-context.js';
 import { reportError, withStableCode } from './call-status.js';
@@ -47,6 +47,9 @@ export interface Admission<S> {
   abortAll(reason: QueryError): void;
 }
 
+/** What a client may send before it is known. */
+const MAX_HANDSHAKE_BYTES = 64 * 1024;
+
 /** Calls that a draining server still takes: they only give back what a running statement holds. */
 const methodsWhileDraining: ReadonlySet<FlightMethod> = new Set(['DoAction']);
 
@@ -73,6 +76,7 @@ export function createAdmission<S>(options: AdmissionOptions<S>): Admission<S> {
     const context = describeCall(transport, metadata, connection, signal);
     const stream = http2StreamOf(transport);
     if (method === 'Handshake') {
+      limitRequestBytes(transport, MAX_HANDSHAKE_BYTES);
       admittedCalls.set(metadata, { context, session: undefined, transport, stream });
       return;
     }

@@ -1,5 +1,6 @@
-import type { ServerHttp2Session } from 'node:http2';
-import { Server, ServerCredentials } from '@grpc/grpc-js';
+import type { Http2Server, ServerHttp2Session } from 'node:http2';
+import type { Socket } from 'node:net';
+import { logVerbosity, Server, ServerCredentials, setLogVerbosity } from '@grpc/grpc-js';
 import { delay, type Logger, QueryError } from '@svc/base';
 import type { FlightSqlBackend } from '../backend.js';
 import { http2ServersOf } from '../framing/grpc-internals.js';
@@ -62,6 +63,7 @@ const FAREWELL_MS = 500;
  */
 export async function createFlightServer<S>(options: FlightServerOptions<S>): Promise<FlightServer> {
   const { backend, logger, limits = {} } = options;
+  setLogVerbosity(logVerbosity.NONE); // grpc-js would print plain text, with header values; errors reach us anyway
   const authenticator = createAuthenticator(backend);
   const admission = createAdmission({
     authenticator,
@@ -93,13 +95,12 @@ export async function createFlightServer<S>(options: FlightServerOptions<S>): Pr
     }),
   );
   const port = await bind(server, options);
-  const sessions = new Set<ServerHttp2Session>();
-  guard(server, sessions);
+  const connections = watchConnections(guard(server));
 
   const destroy = () => {
     admission.abortAll(shuttingDown());
     server.forceShutdown();
-    for (const session of sessions) session.destroy();
+    connections.destroyAll();
   };
   let closing: Promise<void> | undefined;
   const close = async (deadlineMs: number) => {
@@ -110,7 +111,7 @@ export async function createFlightServer<S>(options: FlightServerOptions<S>): Pr
     const closed = new Promise<void>((resolve) => {
       server.tryShutdown(() => resolve());
     });
-    for (const session of sessions) session.close();
+    connections.closeAll();
     await within(closed, FAREWELL_MS);
     destroy();
   };
@@ -124,18 +125,42 @@ export async function createFlightServer<S>(options: FlightServerOptions<S>): Pr
   };
 }
 
-function guard(server: Server, sessions: Set<ServerHttp2Session>): void {
+function guard(server: Server): readonly Http2Server[] {
   const http2Servers = http2ServersOf(server);
   if (http2Servers === undefined) {
     server.forceShutdown();
     throw new Error('This version of @grpc/grpc-js hides its HTTP/2 servers: requests could not be guarded.');
   }
-  for (const http2Server of http2Servers) {
-    guardHttp2Server(http2Server, (session) => {
+  for (const http2Server of http2Servers) guardHttp2Server(http2Server);
+  return http2Servers;
+}
+
+/**
+ * Keeps account of the connections, which grpc-js does only with its statistics on. Sockets are destroyed too: a
+ * session that was told to close first lets its socket send what it has, from memory that is given back by then.
+ */
+function watchConnections(servers: readonly Http2Server[]) {
+  const sessions = new Set<ServerHttp2Session>();
+  const sockets = new Set<Socket>();
+  for (const server of servers) {
+    server.on('session', (session) => {
       sessions.add(session);
       session.once('close', () => sessions.delete(session));
     });
+    server.on('connection', (socket: Socket) => {
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+    });
   }
+  return {
+    closeAll() {
+      for (const session of sessions) session.close();
+    },
+    destroyAll() {
+      for (const session of sessions) session.destroy();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
 }
 
 function bind<S>(server: Server, { host, port, tls }: FlightServerOptions<S>): Promise<number> {

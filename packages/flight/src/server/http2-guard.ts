@@ -1,11 +1,5 @@
 /** Looks at requests before grpc-js does, because grpc-js would already have lost or logged what matters here. */
-import {
-  constants,
-  type Http2Server,
-  type IncomingHttpHeaders,
-  type ServerHttp2Session,
-  type ServerHttp2Stream,
-} from 'node:http2';
+import { constants, type Http2Server, type IncomingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import { QueryError } from '@svc/base';
 import { toCallStatus } from './call-status.js';
 
@@ -28,13 +22,9 @@ const MAX_TIMEOUT_HEADER = `${Math.floor(MAX_TIMEOUT_MS / 1000)}S`;
 /**
  * Puts the guard in front of grpc-js: two authorization headers, or one with other than printable ASCII, are answered
  * here (HTTP/2 in node keeps the first of two and says nothing); deadlines are clamped; other unprintable headers are
- * dropped, since grpc-js would print them. Every session is reported, for a forced end.
+ * dropped, since grpc-js would print them.
  */
-export function guardHttp2Server(
-  server: Http2Server,
-  onSession: (session: ServerHttp2Session) => void,
-): void {
-  server.on('session', onSession);
+export function guardHttp2Server(server: Http2Server): void {
   const listeners = server.listeners('stream');
   server.removeAllListeners('stream');
   server.on(

@@ -20,7 +20,6 @@ const list = (value: readonly string[]): SqlInfoValue => ({ kind: 'string-list',
 
 const CASE_INSENSITIVE = 1;
 const NULLS_AT_END = 3;
-const FULL_OUTER_JOINS = 2;
 const NO_TRANSACTIONS = 0;
 
 /** A bit mask of ordinals. */
@@ -125,7 +124,7 @@ function syntaxValues(facts: SqlInfoFacts): (readonly [number, SqlInfoValue])[] 
     [525, bits(0, 1)], // minimum and core grammar
     [526, bits(0)], // entry level
     [527, flag(false)],
-    [528, int32(FULL_OUTER_JOINS)],
+    [528, bits(1, 2)], // limited and full outer joins; the drivers read bits here, not an ordinal
     [529, text('schema')],
     [530, text('procedure')],
     [531, text('catalog')],

@@ -1,0 +1,240 @@
+import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
+import { Channel, credentials, Metadata } from '@grpc/grpc-js';
+import { QueryError } from '@svc/base';
+import { splitIpcStream } from '../arrow/ipc-message.js';
+import { encodeFlightData, type IpcMessage } from '../framing/flight-data.js';
+import {
+  ActionSchema,
+  FlightDataSchema,
+  FlightDescriptor_DescriptorType,
+  FlightDescriptorSchema,
+  FlightInfoSchema,
+  HandshakeRequestSchema,
+  PutResultSchema,
+  ResultSchema,
+  TicketSchema,
+} from '../gen/Flight_pb.js';
+import {
+  ActionClosePreparedStatementRequestSchema,
+  ActionCreatePreparedStatementRequestSchema,
+  ActionCreatePreparedStatementResultSchema,
+  CommandPreparedStatementQuerySchema,
+  CommandStatementQuerySchema,
+  DoPutPreparedStatementResultSchema,
+} from '../gen/FlightSql_pb.js';
+import { decodeMessage, encodeMessage, packAny, unpackAnyOf } from '../messages/any.js';
+import type { FlightMethod } from '../server/service-definition.js';
+import { openRawCall, type RawCall } from './raw-call.js';
+
+export interface FlightClientOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Certificates to trust instead of the system's; absent: no TLS. */
+  readonly tls?: { readonly rootCertsPem?: string };
+  /** A message of a result; default 64 MiB. */
+  readonly maxReceiveBytes?: number;
+  /** Finds a server that no longer answers; default 30 s and 20 s. */
+  readonly keepalive?: { readonly timeMs: number; readonly timeoutMs: number };
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+  readonly deadlineMs?: number;
+  /** More request headers, by lower-case name. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface FlightQuery {
+  /** Encapsulated Arrow IPC schema; what `read` of the tickets begins with. */
+  readonly schema: Uint8Array;
+  readonly tickets: readonly Uint8Array[];
+}
+
+export interface ClientPreparedStatement {
+  readonly handle: Uint8Array;
+  readonly datasetSchema: Uint8Array;
+  readonly parameterSchema: Uint8Array;
+  readonly isUpdate: boolean;
+}
+
+/** A Flight SQL client for our own parts and for tests. Errors are QueryErrors with the server's code. */
+export interface FlightClient {
+  /** Signs in by Handshake; later calls carry the bearer, which is answered too. */
+  signIn(username: string, password: string, options?: CallOptions): Promise<string>;
+  /** Uses this bearer from now on. */
+  useBearer(bearer: string): void;
+  planStatement(sql: string, options?: CallOptions): Promise<FlightQuery>;
+  planPrepared(handle: Uint8Array, options?: CallOptions): Promise<FlightQuery>;
+  /** GetFlightInfo of any command, already packed in an Any. */
+  plan(command: Uint8Array, options?: CallOptions): Promise<FlightQuery>;
+  /** The messages of a ticket, the schema first; each is read from the connection when it is asked for. */
+  read(ticket: Uint8Array, options?: CallOptions): AsyncGenerator<IpcMessage, void, undefined>;
+  prepare(sql: string, options?: CallOptions): Promise<ClientPreparedStatement>;
+  /** Binds an Arrow IPC stream; answers the handle to use from now on. */
+  bind(handle: Uint8Array, parameters: Uint8Array, options?: CallOptions): Promise<Uint8Array>;
+  closePrepared(handle: Uint8Array, options?: CallOptions): Promise<void>;
+  /** Runs an action; the bodies of its results. */
+  action(type: string, body: Uint8Array, options?: CallOptions): Promise<readonly Uint8Array[]>;
+  /** The ActionType messages of the server. */
+  listActions(options?: CallOptions): Promise<readonly Uint8Array[]>;
+  /** Ends the connection and every call on it. Idempotent. */
+  close(): void;
+}
+
+const MEBIBYTE = 1024 * 1024;
+
+/** Connects lazily: the first call finds out whether anybody is there (PEER_UNAVAILABLE). */
+export function createFlightClient(options: FlightClientOptions): FlightClient {
+  const channel = openChannel(options);
+  let bearer: string | undefined;
+
+  const open = (method: FlightMethod, call: CallOptions, authorization: string | undefined): RawCall => {
+    const metadata = new Metadata();
+    if (authorization !== undefined) metadata.set('authorization', authorization);
+    for (const [name, value] of Object.entries(call.headers ?? {})) metadata.set(name, value);
+    return openRawCall({ channel, method, metadata, signal: call.signal, deadlineMs: call.deadlineMs });
+  };
+
+  async function* requestStream(
+    method: FlightMethod,
+    request: Buffer,
+    callOptions: CallOptions,
+  ): AsyncGenerator<Buffer, void, undefined> {
+    using call = open(method, callOptions, bearer === undefined ? undefined : `Bearer ${bearer}`);
+    await call.send(request);
+    call.halfClose();
+    for (let message = await call.read(); message !== undefined; message = await call.read()) yield message;
+  }
+
+  const requestAll = async (
+    method: FlightMethod,
+    request: Buffer,
+    callOptions: CallOptions,
+  ): Promise<Buffer[]> => {
+    const messages: Buffer[] = [];
+    for await (const message of requestStream(method, request, callOptions)) messages.push(message);
+    return messages;
+  };
+
+  const requestOne = async <D extends DescMessage>(
+    method: FlightMethod,
+    request: Buffer,
+    answer: D,
+    callOptions: CallOptions,
+  ): Promise<MessageShape<D>> => {
+    const [message] = await requestAll(method, request, callOptions);
+    return decodeMessage(answer, present(message, method), 'The answer');
+  };
+
+  const plan = async (command: Uint8Array, callOptions: CallOptions = {}): Promise<FlightQuery> => {
+    const descriptor = { type: FlightDescriptor_DescriptorType.CMD, cmd: command };
+    const request = encodeMessage(FlightDescriptorSchema, descriptor);
+    const info = await requestOne('GetFlightInfo', request, FlightInfoSchema, callOptions);
+    return {
+      schema: info.schema,
+      tickets: info.endpoint.map(({ ticket }) => present(ticket, 'GetFlightInfo').ticket),
+    };
+  };
+
+  const action = async (type: string, body: Uint8Array, callOptions: CallOptions = {}) => {
+    const results = await requestAll('DoAction', encodeMessage(ActionSchema, { type, body }), callOptions);
+    return results.map((result) => decodeMessage(ResultSchema, result, 'The answer').body);
+  };
+
+  return {
+    async signIn(username, password, callOptions = {}) {
+      const basic = Buffer.from(`${username}:${password}`).toString('base64');
+      using call = open('Handshake', callOptions, `Basic ${basic}`);
+      await call.send(encodeMessage(HandshakeRequestSchema, {}));
+      call.halfClose();
+      while ((await call.read()) !== undefined);
+      bearer = present(bearerOf(call.headers()) ?? bearerOf(call.trailers()), 'Handshake');
+      return bearer;
+    },
+    useBearer(value) {
+      bearer = value;
+    },
+    plan,
+    planStatement: (sql, callOptions) =>
+      plan(packAny(CommandStatementQuerySchema, { query: sql }), callOptions),
+    planPrepared: (handle, callOptions) =>
+      plan(packAny(CommandPreparedStatementQuerySchema, { preparedStatementHandle: handle }), callOptions),
+    async *read(ticket, callOptions = {}) {
+      for await (const message of requestStream(
+        'DoGet',
+        encodeMessage(TicketSchema, { ticket }),
+        callOptions,
+      )) {
+        const data = decodeMessage(FlightDataSchema, message, 'A result message');
+        yield { header: data.dataHeader, body: data.dataBody };
+      }
+    },
+    async prepare(sql, callOptions) {
+      const body = packAny(ActionCreatePreparedStatementRequestSchema, { query: sql });
+      const [answer] = await action('CreatePreparedStatement', body, callOptions);
+      const prepared = unpackAnyOf(
+        ActionCreatePreparedStatementResultSchema,
+        present(answer, 'CreatePreparedStatement'),
+        'The answer',
+      );
+      return {
+        handle: prepared.preparedStatementHandle,
+        datasetSchema: prepared.datasetSchema,
+        parameterSchema: prepared.parameterSchema,
+        isUpdate: prepared.isUpdate ?? prepared.datasetSchema.length === 0,
+      };
+    },
+    async bind(handle, parameters, callOptions = {}) {
+      using call = open('DoPut', callOptions, bearer === undefined ? undefined : `Bearer ${bearer}`);
+      const command = packAny(CommandPreparedStatementQuerySchema, { preparedStatementHandle: handle });
+      let descriptor: Buffer | undefined = encodeMessage(FlightDescriptorSchema, {
+        type: FlightDescriptor_DescriptorType.CMD,
+        cmd: command,
+      });
+      for (const message of splitIpcStream(parameters)) {
+        await call.send(encodeFlightData(message, descriptor));
+        descriptor = undefined;
+      }
+      call.halfClose();
+      const answer = decodeMessage(PutResultSchema, present(await call.read(), 'DoPut'), 'The answer');
+      while ((await call.read()) !== undefined);
+      const result = decodeMessage(DoPutPreparedStatementResultSchema, answer.appMetadata, 'The answer');
+      return result.preparedStatementHandle ?? handle;
+    },
+    async closePrepared(handle, callOptions) {
+      const body = packAny(ActionClosePreparedStatementRequestSchema, { preparedStatementHandle: handle });
+      await action('ClosePreparedStatement', body, callOptions);
+    },
+    action,
+    listActions: (callOptions = {}) => requestAll('ListActions', Buffer.alloc(0), callOptions),
+    close: () => channel.close(),
+  };
+}
+
+function openChannel({ host, port, tls, maxReceiveBytes, keepalive }: FlightClientOptions): Channel {
+  const roots = tls?.rootCertsPem;
+  const channelCredentials =
+    tls === undefined
+      ? credentials.createInsecure()
+      : credentials.createSsl(roots === undefined ? null : Buffer.from(roots));
+  return new Channel(`${host.includes(':') ? `[${host}]` : host}:${port}`, channelCredentials, {
+    'grpc.max_receive_message_length': maxReceiveBytes ?? 64 * MEBIBYTE,
+    'grpc.max_send_message_length': -1,
+    'grpc.keepalive_time_ms': keepalive?.timeMs ?? 30_000,
+    'grpc.keepalive_timeout_ms': keepalive?.timeoutMs ?? 20_000,
+    'grpc.enable_channelz': 0,
+    'grpc.enable_retries': 0,
+    'grpc.use_local_subchannel_pool': 1,
+  });
+}
+
+function bearerOf(metadata: Metadata | undefined): string | undefined {
+  const value = metadata?.get('authorization')[0];
+  return typeof value === 'string' && value.startsWith('Bearer ') ? value.slice('Bearer '.length) : undefined;
+}
+
+function present<T>(value: T | undefined, method: string): T {
+  if (value === undefined)
+    throw new QueryError('PEER_UNAVAILABLE', `The server's answer to ${method} is not complete.`);
+  return value;
+}

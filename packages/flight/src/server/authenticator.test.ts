@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { CallContext, Credentials } from '../backend.js';
+import { createFakeBackend } from '../test-support/fake-backend.js';
+import { createAuthenticator } from './authenticator.js';
+
+const alice: Credentials = { kind: 'basic', username: 'alice', password: 'secret' };
+
+function contextOf(changes: Partial<CallContext> = {}): CallContext {
+  return {
+    signal: new AbortController().signal,
+    clientAddress: '127.0.0.1',
+    headers: new Map(),
+    isConfidential: true,
+    ...changes,
+  };
+}
+
+test('Basic on every call keeps one session, also for calls at the same time', async () => {
+  const backend = createFakeBackend();
+  const { authenticate } = createAuthenticator(backend);
+  const calls = await Promise.all([authenticate(alice, contextOf()), authenticate(alice, contextOf())]);
+  const later = await authenticate(alice, contextOf());
+  assert.equal(backend.record.signIns, 1);
+  assert.ok(calls.every(({ session }) => session === later.session));
+});
+
+test('a remembered session that has ended is replaced', async () => {
+  const backend = createFakeBackend();
+  const { authenticate } = createAuthenticator(backend);
+  const first = await authenticate(alice, contextOf());
+  await backend.closeSession(first.session);
+  const second = await authenticate(alice, contextOf());
+  assert.notEqual(second.bearer, first.bearer);
+});
+
+test('a session is remembered for five minutes', async () => {
+  let now = 0;
+  const backend = createFakeBackend();
+  const { authenticate } = createAuthenticator(backend, () => now);
+  await authenticate(alice, contextOf());
+  now = 5 * 60_000 + 1;
+  await authenticate(alice, contextOf());
+  assert.equal(backend.record.signIns, 2);
+});
+
+test('what was accepted on a confidential connection is not reused on another', async () => {
+  const backend = createFakeBackend();
+  const { authenticate } = createAuthenticator(backend);
+  await authenticate(alice, contextOf());
+  await assert.rejects(authenticate(alice, contextOf({ isConfidential: false })), {
+    code: 'INSECURE_TRANSPORT',
+  });
+});
+
+test('a wrong password is refused each time and not remembered', async () => {
+  const backend = createFakeBackend();
+  const { authenticate } = createAuthenticator(backend);
+  const wrong: Credentials = { ...alice, password: 'wrong' };
+  await assert.rejects(authenticate(wrong, contextOf()), { code: 'UNAUTHENTICATED' });
+  await assert.rejects(authenticate(wrong, contextOf()), { code: 'UNAUTHENTICATED' });
+  assert.equal(backend.sessions.size, 0);
+});
+
+test('a call without credentials is refused', async () => {
+  const { authenticate } = createAuthenticator(createFakeBackend());
+  await assert.rejects(authenticate(undefined, contextOf()), { code: 'UNAUTHENTICATED' });
+});
