@@ -161,6 +161,12 @@ export const errorCodes = {
   ),
   STORAGE_ERROR: row('external', 'UNAVAILABLE', 'Storage did not answer as it should.', true),
   CATALOG_ERROR: row('external', 'UNAVAILABLE', 'The catalog did not answer as it should.', true),
+  PEER_UNAVAILABLE: row(
+    'external',
+    'UNAVAILABLE',
+    'Another Flight service could not be reached or did not answer as it should.',
+    true,
+  ),
   COMMIT_CONFLICT: row('external', 'FAILED_PRECONDITION', 'Another writer changed the table first.', true),
   // Ours
   CONFIGURATION_ERROR: row(
