@@ -15,11 +15,10 @@ import { printJson } from '../iceberg/spec/lossless-json.js';
 import { readNameMapping } from '../iceberg/spec/name-mapping.js';
 import type { NestedField } from '../iceberg/spec/types.js';
 import { parseTransform } from '../iceberg/transforms/transform.js';
-import { chunkBytes } from '../parquet/column-chunk.js';
 import type { ParquetFooter } from '../parquet/footer.js';
 import type { FooterCache } from '../parquet/footer-cache.js';
 import { type PrunedRowGroups, pruneRowGroups } from '../parquet/prune-row-groups.js';
-import { selectedColumns } from '../staging/compact-layout.js';
+import { selectionBytes } from '../staging/compact-layout.js';
 import { mapConcurrently } from '../storage/map-concurrently.js';
 import { type ColumnMapping, type MatchedFile, mapColumns, matchFile } from './column-mapping.js';
 import type { NameMapping } from './field-matching.js';
@@ -129,7 +128,7 @@ async function planFile(planner: Planner, file: DataFile): Promise<PlannedFile> 
     version: info.version,
     rowGroups: isWhole ? undefined : pruned.rowGroups,
     columnNames: mapping.columnNames,
-    selectedBytes: selectedBytes(footer, pruned.rowGroups, mapping.columnNames),
+    selectedBytes: selectionBytes(footer, { rowGroups: pruned.rowGroups, columns: mapping.columnNames }),
   };
   return { mappingKey, mapping, scan, rowGroupCount: footer.rowGroupCount, pruned };
 }
@@ -162,17 +161,6 @@ function identityValues({ partition, partitionSpec }: DataFile): readonly (reado
       ? [[sourceId, printJsonValue(type, value)]]
       : [];
   });
-}
-
-function selectedBytes(
-  footer: ParquetFooter,
-  rowGroups: readonly number[],
-  columnNames: readonly string[],
-): number {
-  const columns = selectedColumns(footer, { rowGroups, columns: columnNames });
-  let sum = 0;
-  for (const rowGroup of rowGroups) for (const column of columns) sum += chunkBytes(footer, rowGroup, column);
-  return sum;
 }
 
 /** Files without a row group left are in no group. */

@@ -76,7 +76,7 @@ export function layOut(footer: ParquetFooter, selection: Selection, dataStart: n
 }
 
 /** Column numbers of the selection, ascending. A name that the file lacks is DATA_CORRUPT: it was planned on this footer. */
-export function selectedColumns(footer: ParquetFooter, selection: Selection): readonly number[] {
+function selectedColumns(footer: ParquetFooter, selection: Selection): readonly number[] {
   const columns: number[] = [];
   const missing = new Set(selection.columns);
   for (const child of footer.schema.root.children) {
@@ -93,8 +93,10 @@ export function selectedColumns(footer: ParquetFooter, selection: Selection): re
 export function selectionBytes(footer: ParquetFooter, selection: Selection): number {
   const columns = selectedColumns(footer, selection);
   let sum = 0;
-  for (const rowGroup of selection.rowGroups)
+  for (const rowGroup of selection.rowGroups) {
+    if (footer.rowCounts[rowGroup] === 0) continue;
     for (const column of columns) sum += chunkBytes(footer, rowGroup, column);
+  }
   return sum;
 }
 
