@@ -13,8 +13,14 @@ export interface ScopedCallbacks {
   expression(node: JsonObject, children: AstVisitor): JsonObject;
 }
 
-/** Lower-case names of the common table expressions that a bare table name may mean at a place. */
-type Scope = ReadonlySet<string>;
+/**
+ * Lower-case names of the common table expressions that a bare table name may mean at a place: those of the query, which
+ * grow while its WITH entries are walked, and those around it. A chain, because thousands of entries are legal.
+ */
+interface Scope {
+  readonly names: Set<string>;
+  readonly outer: Scope | undefined;
+}
 
 /**
  * Walks a query with the scopes of its common table expressions, as DuckDB binds them: WITH entries see those before
@@ -22,7 +28,7 @@ type Scope = ReadonlySet<string>;
  * own query, sees what the name meant outside.
  */
 export function mapInScope(query: JsonObject, callbacks: ScopedCallbacks): JsonObject {
-  return visitorOf(callbacks, new Set()).query(query);
+  return visitorOf(callbacks, { names: new Set(), outer: undefined }).query(query);
 }
 
 /** Checks a node's own fields and leaves what lies below alone. */
@@ -48,22 +54,29 @@ function visitorOf(callbacks: ScopedCallbacks, scope: Scope): AstVisitor {
 }
 
 function mapScopedQuery(node: JsonObject, callbacks: ScopedCallbacks, outer: Scope): JsonObject {
-  let scope = outer;
-  let ctes: JsonObject | undefined;
   const cteMap = objectField(node, 'cte_map');
-  if (listField(cteMap, 'map').length > 0)
-    ctes = mapCtes(cteMap, visitorOf(callbacks, outer), (name, query) => {
-      const mapped = visitorOf(callbacks, scope).query(query);
-      scope = new Set([...scope, name.toLowerCase()]);
-      return mapped;
-    });
-  const plain = visitorOf(callbacks, scope);
-  const visitor: AstVisitor = { ...plain, ctes: (map) => ctes ?? map };
-  if (textField(node, 'type') !== 'RECURSIVE_CTE_NODE') return mapQuery(node, visitor);
+  const isRecursive = textField(node, 'type') === 'RECURSIVE_CTE_NODE';
+  if (!isRecursive && listField(cteMap, 'map').length === 0)
+    return mapQuery(node, visitorOf(callbacks, outer));
+  const scope: Scope = { names: new Set(), outer };
+  const visitor = visitorOf(callbacks, scope);
+  const ctes = mapCtes(cteMap, visitorOf(callbacks, outer), (name, query) => {
+    const mapped = visitor.query(query);
+    scope.names.add(name.toLowerCase());
+    return mapped;
+  });
+  if (!isRecursive) return mapQuery(node, { ...visitor, ctes: () => ctes });
   const name = textField(node, 'cte_name').toLowerCase();
   const right = objectField(node, 'right');
-  const recursive = visitorOf(callbacks, new Set([...scope, name, recurringName(name)]));
-  return mapQuery(node, { ...visitor, query: (side) => (side === right ? recursive : plain).query(side) });
+  const recursive = visitorOf(callbacks, { names: new Set([name, recurringName(name)]), outer: scope });
+  const sides = (side: JsonObject) => (side === right ? recursive : visitor).query(side);
+  return mapQuery(node, { ...visitor, ctes: () => ctes, query: sides });
+}
+
+function isInScope(scope: Scope, name: string): boolean {
+  for (let place: Scope | undefined = scope; place !== undefined; place = place.outer)
+    if (place.names.has(name)) return true;
+  return false;
 }
 
 /** `recurring.name`: all rows so far of a recursion with USING KEY. No name has a NUL, so this is no other's. */
@@ -75,7 +88,9 @@ function isCommonTable(node: JsonObject, scope: Scope): boolean {
   if (textField(node, 'catalog_name') !== '') return false;
   const schema = textField(node, 'schema_name').toLowerCase();
   const table = textField(node, 'table_name').toLowerCase();
-  return schema === '' ? scope.has(table) : schema === 'recurring' && scope.has(recurringName(table));
+  return schema === ''
+    ? isInScope(scope, table)
+    : schema === 'recurring' && isInScope(scope, recurringName(table));
 }
 
 /** For callbacks that only pass through. */

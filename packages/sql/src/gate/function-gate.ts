@@ -1,6 +1,7 @@
 import { QueryError } from '@svc/base';
 import { field, listField, objectField, textField } from '../json/access.js';
 import type { JsonObject } from '../json/lossless.js';
+import { abbreviate } from '../text/abbreviate.js';
 import { constantInteger } from './constants.js';
 import {
   allowedFunctions,
@@ -113,8 +114,8 @@ function refusal(name: string, denied: Readonly<Record<string, ReadonlySet<strin
   return new QueryError(
     'FUNCTION_NOT_ALLOWED',
     reason === undefined
-      ? `The function ${name} is not known or not allowed.`
-      : `The function ${name} is not allowed: it ${reason}.`,
+      ? `The function ${abbreviate(name)} is not known or not allowed.`
+      : `The function ${abbreviate(name)} is not allowed: it ${reason}.`,
   );
 }
 

@@ -4,6 +4,7 @@ import type { ParsedQuery } from '../ast/parsed-statement.js';
 import { mapInScope } from '../ast/scoped-walk.js';
 import { asArray, field, listField, objectField, textField } from '../json/access.js';
 import { type JsonObject, type JsonValue, stringifyJson } from '../json/lossless.js';
+import { abbreviate } from '../text/abbreviate.js';
 import { checkFunction, checkTableFunction, type GateProfile } from './function-gate.js';
 import { volatileFunctions } from './function-lists.js';
 import { statementValueFunctions, statementValueNames } from './statement-values.js';
@@ -80,7 +81,7 @@ class Findings {
       if (this.profile !== 'embedded' || field(node, 'at_clause') !== null)
         throw new QueryError(
           'TABLE_REFERENCE_NOT_ALLOWED',
-          `'${reference.table}' is a string where a table belongs: files may not be read; ` +
+          `'${abbreviate(reference.table)}' is a string where a table belongs: files may not be read; ` +
             'a table name is written without quotes or in double quotes.',
         );
       this.#files.add(reference.table);
@@ -151,7 +152,10 @@ function walkTable(node: JsonObject, children: AstVisitor, findings: Findings): 
       for (const pivot of listField(node, 'pivots')) {
         const type = textField(pivot, 'pivot_enum');
         if (type !== '')
-          throw new QueryError('NOT_SUPPORTED', `PIVOT … IN ${type}: list the values, types cannot be used.`);
+          throw new QueryError(
+            'NOT_SUPPORTED',
+            `PIVOT … IN ${abbreviate(type)}: list the values, types cannot be used.`,
+          );
       }
       break;
   }
@@ -163,7 +167,7 @@ function checkCommonTable(node: JsonObject): JsonObject {
   if (field(node, 'at_clause') !== null)
     throw new QueryError(
       'NOT_SUPPORTED',
-      `AT on ${textField(node, 'table_name')}: a common table expression has no history.`,
+      `AT on ${abbreviate(textField(node, 'table_name'))}: a common table expression has no history.`,
     );
   return node;
 }

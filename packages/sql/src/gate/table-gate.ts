@@ -1,6 +1,7 @@
 import { QueryError } from '@svc/base';
 import { field, listField, objectField, textField } from '../json/access.js';
 import { isJsonObject, JsonNumber, type JsonObject } from '../json/lossless.js';
+import { abbreviate } from '../text/abbreviate.js';
 import { identifierValue, stringValue } from '../text/literals.js';
 import { type TokenList, tokenKinds } from '../text/token-list.js';
 import { tokenize } from '../text/tokenizer.js';
@@ -45,7 +46,7 @@ export function checkTableName(reference: TableReference): void {
   const schema = reference.schema?.toLowerCase();
   const catalog = reference.catalog?.toLowerCase();
   const written = [reference.catalog, reference.schema, reference.table].filter((part) => part !== undefined);
-  const name = written.join('.');
+  const name = abbreviate(written.join('.'));
   if (schema === 'information_schema')
     throw new QueryError(
       'NOT_SUPPORTED',
@@ -117,6 +118,7 @@ export class StringTableNames {
   readonly #sql: string;
   #tokens: TokenList | undefined;
   #tokenAtByte: ReadonlyMap<string, number> | undefined;
+  #strings: ReadonlySet<string> | undefined;
 
   constructor(sql: string) {
     this.#sql = sql;
@@ -139,12 +141,18 @@ export class StringTableNames {
   }
 
   #someStringIs(name: string): boolean {
-    const tokens = this.#tokens;
-    if (tokens === undefined) return true;
-    for (let index = 0; index < tokens.count; index++)
-      if (stringValue(tokens, index)?.toLowerCase() === name.toLowerCase()) return true;
-    return false;
+    this.#strings ??= lowerCaseStrings(this.#tokens ?? tokenize(this.#sql));
+    return this.#strings.has(name.toLowerCase());
   }
+}
+
+function lowerCaseStrings(tokens: TokenList): ReadonlySet<string> {
+  const strings = new Set<string>();
+  for (let index = 0; index < tokens.count; index++) {
+    const value = stringValue(tokens, index);
+    if (value !== undefined) strings.add(value.toLowerCase());
+  }
+  return strings;
 }
 
 /** Token indexes by the UTF-8 offset of their start, as text because that is what locations in the tree are. */

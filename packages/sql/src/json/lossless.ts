@@ -27,6 +27,17 @@ type Container = JsonValue[] | MutableObject;
 
 const quote = 0x22;
 const backslash = 0x5c;
+const colon = 0x3a;
+const comma = 0x2c;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const words = [
+  ['null', null],
+  ['false', false],
+  ['true', true],
+] as const;
 /** What may follow a value or stand between tokens; anything below a space counts as white. */
 const space = 0x20;
 const numberToken = /-?(?:\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|Infinity|NaN|nan|inf)/y;
@@ -35,118 +46,114 @@ function malformed(at: number): QueryError {
   return new QueryError('INTERNAL_ERROR', `The engine answered malformed JSON at offset ${at}.`);
 }
 
+/** Reads tokens of a JSON text, one after the other. */
+class JsonScanner {
+  readonly text: string;
+  at = 0;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  /** Steps over white space and answers the character there; NaN at the end. */
+  peek(): number {
+    while (this.text.charCodeAt(this.at) <= space) this.at++;
+    return this.text.charCodeAt(this.at);
+  }
+
+  /** `"key":` */
+  key(): string {
+    if (this.peek() !== quote) throw malformed(this.at);
+    const key = this.string();
+    if (this.peek() !== colon) throw malformed(this.at);
+    this.at++;
+    return key;
+  }
+
+  string(): string {
+    const { text } = this;
+    const start = this.at + 1;
+    let end = text.indexOf('"', start);
+    if (end < 0) throw malformed(start);
+    const plain = text.slice(start, end);
+    if (!plain.includes('\\')) {
+      this.at = end + 1;
+      return plain;
+    }
+    for (end = start; text.charCodeAt(end) !== quote; end++) {
+      if (text.charCodeAt(end) === backslash) end++;
+      if (end >= text.length) throw malformed(start);
+    }
+    this.at = end + 1;
+    return unescapeString(text.slice(start - 1, end + 1), start);
+  }
+
+  scalar(): JsonValue {
+    if (this.text.charCodeAt(this.at) === quote) return this.string();
+    for (const [word, value] of words)
+      if (this.text.startsWith(word, this.at)) {
+        this.at += word.length;
+        return value;
+      }
+    numberToken.lastIndex = this.at;
+    const match = numberToken.exec(this.text);
+    if (match === null) throw malformed(this.at);
+    this.at += match[0].length;
+    return new JsonNumber(match[0]);
+  }
+}
+
 /**
  * Parses without recursion. Throws INTERNAL_ERROR on malformed text (the engine wrote it, so it is never the user's
  * fault) and STATEMENT_TOO_LARGE when it is nested too deeply.
  */
 export function parseJson(text: string): JsonValue {
-  const stack: Container[] = [];
-  const keys: string[] = [];
+  const scanner = new JsonScanner(text);
+  const stack: { readonly container: Container; readonly key: string }[] = [];
   let container: Container | undefined;
   let key = '';
-  let at = 0;
-
-  const skipWhite = (): void => {
-    while (text.charCodeAt(at) <= space) at++;
-  };
-
-  const readString = (): string => {
-    const start = at + 1;
-    let end = text.indexOf('"', start);
-    if (end < 0) throw malformed(start);
-    const plain = text.slice(start, end);
-    if (!plain.includes('\\')) {
-      at = end + 1;
-      return plain;
-    }
-    for (let scan = start; ; scan++) {
-      const code = text.charCodeAt(scan);
-      if (code === backslash) scan++;
-      else if (code === quote) {
-        end = scan;
-        break;
-      } else if (Number.isNaN(code)) throw malformed(start);
-    }
-    at = end + 1;
-    return unescapeString(text.slice(start - 1, end + 1), start);
-  };
-
-  const readKey = (): void => {
-    skipWhite();
-    if (text.charCodeAt(at) !== quote) throw malformed(at);
-    key = readString();
-    skipWhite();
-    if (text.charCodeAt(at) !== 0x3a) throw malformed(at);
-    at++;
-  };
-
-  const readScalar = (): JsonValue => {
-    const code = text.charCodeAt(at);
-    if (code === quote) return readString();
-    if (code === 0x74 && text.startsWith('true', at)) {
-      at += 4;
-      return true;
-    }
-    if (code === 0x66 && text.startsWith('false', at)) {
-      at += 5;
-      return false;
-    }
-    if (code === 0x6e && text.startsWith('null', at)) {
-      at += 4;
-      return null;
-    }
-    numberToken.lastIndex = at;
-    const match = numberToken.exec(text);
-    if (match === null) throw malformed(at);
-    at += match[0].length;
-    return new JsonNumber(match[0]);
-  };
-
   for (;;) {
-    skipWhite();
-    const code = text.charCodeAt(at);
-    let value: JsonValue | undefined;
-    if (code === 0x7b || code === 0x5b) {
-      at++;
-      skipWhite();
-      const opened: Container = code === 0x7b ? {} : [];
-      if (text.charCodeAt(at) === (code === 0x7b ? 0x7d : 0x5d)) {
-        at++;
-        value = opened;
-      } else {
-        if (container !== undefined) {
-          stack.push(container);
-          keys.push(key);
-        }
+    const code = scanner.peek();
+    let value: JsonValue;
+    if (code === openBrace || code === openBracket) {
+      scanner.at++;
+      const opened: Container = code === openBrace ? {} : [];
+      if (scanner.peek() !== closerOf(opened)) {
+        if (container !== undefined) stack.push({ container, key });
         if (stack.length >= maxDepth)
           throw new QueryError('STATEMENT_TOO_LARGE', 'The statement is nested too deeply.');
         container = opened;
-        if (code === 0x7b) readKey();
+        if (code === openBrace) key = scanner.key();
         continue;
       }
-    } else value = readScalar();
+      scanner.at++;
+      value = opened;
+    } else value = scanner.scalar();
 
     // Put the finished value into its container; a container that ends here is itself such a value.
     for (;;) {
+      const after = scanner.peek();
       if (container === undefined) {
-        skipWhite();
-        if (at < text.length) throw malformed(at);
+        if (scanner.at < text.length) throw malformed(scanner.at);
         return value;
       }
       put(container, key, value);
-      skipWhite();
-      const after = text.charCodeAt(at);
-      at++;
-      if (after === 0x2c) {
-        if (!Array.isArray(container)) readKey();
+      scanner.at++;
+      if (after === comma) {
+        if (!Array.isArray(container)) key = scanner.key();
         break;
       }
-      if (after !== (Array.isArray(container) ? 0x5d : 0x7d)) throw malformed(at - 1);
+      if (after !== closerOf(container)) throw malformed(scanner.at - 1);
       value = container;
-      container = stack.pop();
-      key = keys.pop() ?? '';
+      const outer = stack.pop();
+      container = outer?.container;
+      key = outer?.key ?? '';
     }
   }
+}
+
+function closerOf(container: Container): number {
+  return Array.isArray(container) ? closeBracket : closeBrace;
 }
 
 function unescapeString(literal: string, start: number): string {

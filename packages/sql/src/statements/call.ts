@@ -1,3 +1,4 @@
+import { abbreviate } from '../text/abbreviate.js';
 import type { Cursor } from './cursor.js';
 import { notAllowed } from './refusals.js';
 import type { Statement } from './statement.js';
@@ -6,7 +7,7 @@ import type { Statement } from './statement.js';
 export function parseCall(cursor: Cursor): Statement {
   cursor.expect('CALL');
   const name = cursor.name('a procedure', 3).join('.').toLowerCase();
-  if (name !== 'system.refresh_catalog_cache') return notAllowed(`CALL ${name}`);
+  if (name !== 'system.refresh_catalog_cache') return notAllowed(`CALL ${abbreviate(name)}`);
   cursor.expect('(');
   if (!cursor.accept(')')) throw cursor.error('system.refresh_catalog_cache takes no arguments');
   cursor.expectEnd();

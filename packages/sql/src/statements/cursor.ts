@@ -1,4 +1,5 @@
 import type { QueryError } from '@svc/base';
+import { abbreviate } from '../text/abbreviate.js';
 import { identifierValue, stringValue } from '../text/literals.js';
 import type { TokenList } from '../text/token-list.js';
 import { syntaxError } from '../text/tokenizer.js';
@@ -80,7 +81,7 @@ export class Cursor {
   words(count: number): string {
     const words: string[] = [];
     for (let offset = 0; offset < count && this.index + offset < this.tokens.count; offset++)
-      words.push(this.tokens.text(this.index + offset).toUpperCase());
+      words.push(abbreviate(this.tokens.text(this.index + offset)).toUpperCase());
     return words.join(' ');
   }
 

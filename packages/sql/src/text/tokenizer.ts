@@ -14,15 +14,19 @@ import { type TokenKind, TokenList, tokenKinds } from './token-list.js';
  */
 export const maxBracketDepth = 1_000;
 
-const wordStart = /[A-Za-z_\u0080-\uffff]/;
-const word = /[A-Za-z_\u0080-\uffff][A-Za-z0-9_$\u0080-\uffff]*/y;
+const wordStart =
+  /[A-Za-z_\u0080-\u009f\u00a1-\u1fff\u200c-\u202e\u2030-\u205e\u2061-\u2fff\u3001-\ufefe\uff00-\uffff]/;
+const word =
+  /[A-Za-z_\u0080-\u009f\u00a1-\u1fff\u200c-\u202e\u2030-\u205e\u2061-\u2fff\u3001-\ufefe\uff00-\uffff][A-Za-z0-9_$\u0080-\u009f\u00a1-\u1fff\u200c-\u202e\u2030-\u205e\u2061-\u2fff\u3001-\ufefe\uff00-\uffff]*/y;
 const number =
   /0[xX][0-9a-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+|(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][-+]?\d[\d_]*)?/y;
-const dollarTag = /\$(?:[A-Za-z_\u0080-\uffff][A-Za-z0-9_\u0080-\uffff]*)?\$/y;
-const dollarParameter = /\$(?:\d+|[A-Za-z_\u0080-\uffff][A-Za-z0-9_$\u0080-\uffff]*)/y;
+const dollarTag =
+  /\$(?:[A-Za-z_\u0080-\u009f\u00a1-\u1fff\u200c-\u202e\u2030-\u205e\u2061-\u2fff\u3001-\ufefe\uff00-\uffff][A-Za-z0-9_\u0080-\u009f\u00a1-\u1fff\u200c-\u202e\u2030-\u205e\u2061-\u2fff\u3001-\ufefe\uff00-\uffff]*)?\$/y;
+const dollarParameter =
+  /\$(?:\d+|[A-Za-z_\u0080-\u009f\u00a1-\u1fff\u200c-\u202e\u2030-\u205e\u2061-\u2fff\u3001-\ufefe\uff00-\uffff][A-Za-z0-9_$\u0080-\u009f\u00a1-\u1fff\u200c-\u202e\u2030-\u205e\u2061-\u2fff\u3001-\ufefe\uff00-\uffff]*)/y;
 const questionParameter = /\?\d*/y;
-/** DuckDB treats these as blanks outside of quotes, besides ASCII white space. */
-const unicodeSpace = /[\u00a0\u1680\u2000-\u200b\u2028\u2029\u202f\u205f\u3000\ufeff]/;
+/** DuckDB treats these as blanks outside of quotes, besides ASCII white space; every other character above ASCII is a letter. */
+const unicodeSpace = /[\u00a0\u2000-\u200b\u202f\u205f\u2060\u3000\ufeff]/;
 const operatorCharacters = '+-*/<>=~!@#%^&|`:';
 const commentEdge = /\/\*|\*\//g;
 const lineEnd = /[\n\r]/g;
