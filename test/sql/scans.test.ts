@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import {
+  inlineParameters,
   PlanNotUnderstood,
   planSettingStatements,
   readPlan,
@@ -84,6 +85,17 @@ after(() => {
 describe('scan requests', () => {
   test('have the columns and filters of testdata/scans.txt', () => {
     assert.deepEqual(checkDataFile(path.join(testdata, 'scans.txt'), printScans), []);
+  });
+
+  test('have filters on parameters once their values are inlined', () => {
+    const sql = inlineParameters(
+      'select i from t where i = ? and s = ?',
+      new Map([
+        ['1', '7'],
+        ['2', "'x'"],
+      ]),
+    );
+    assert.equal(printScans(sql), 't [i s] where i = 7::INTEGER and s = x::VARCHAR');
   });
 
   test('have the columns and filters of the TPC-H statements', () => {

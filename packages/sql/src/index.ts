@@ -1,5 +1,4 @@
 export { type ParsedQuery, readSerializedSql, writeSerializedSql } from './ast/parsed-statement.js';
-export type { SqlParser } from './engine-interface.js';
 export { functionPolicy, type GateProfile } from './gate/function-gate.js';
 export { type GatedQuery, gate, tableKey } from './gate/gate.js';
 export { rewriteTables, type TableTarget } from './gate/rewrite-tables.js';
@@ -8,7 +7,6 @@ export type { TableReference, TimeTravel } from './gate/table-gate.js';
 export {
   isJsonArray,
   isJsonObject,
-  JsonNumber,
   type JsonObject,
   type JsonValue,
   parseJson,
@@ -18,7 +16,6 @@ export type { PlanNode } from './plan/plan-node.js';
 export { PlanNotUnderstood } from './plan/plan-reader.js';
 export {
   deserializeQuery,
-  disabledOptimizers,
   planQuery,
   planSettingStatements,
   serializeQuery,

@@ -5,7 +5,7 @@ import { quoteString } from '../text/literals.js';
  * the engine (shared subplans, compressed columns), moves conditions where no scan can use them, or is not serialised.
  * Statistics stay on, and the skip_* options are never used.
  */
-export const disabledOptimizers: readonly string[] = [
+const disabledOptimizers: readonly string[] = [
   'column_lifetime',
   'common_aggregate',
   'compressed_materialization',
@@ -25,7 +25,7 @@ export const planSettingStatements: readonly string[] = [
 /** The one-value query that answers the plan of `$1`, for `readPlan`. */
 export const planQuery = 'SELECT json_serialize_plan($1::VARCHAR, optimize := true)';
 
-/** The one-value queries behind `SqlParser`: the text goes in as `$1`. */
+/** The one-value queries of the parser: SQL text into a tree for `readSerializedSql`, and back; `$1` is the input. */
 export const serializeQuery = 'SELECT json_serialize_sql($1::VARCHAR)';
 export const deserializeQuery = 'SELECT json_deserialize_sql($1::JSON)';
 
