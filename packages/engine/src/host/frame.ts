@@ -14,6 +14,8 @@ const PREFIX_BYTES = 8;
 /** Schemas, statements and ingested chunks; result bodies travel in slots. */
 export const maxFrameBytes = 64 << 20;
 
+const MINIMUM_ROOM_BYTES = 64 << 10;
+
 const noBody = Buffer.alloc(0);
 
 /** One frame, ready to be written. */
@@ -32,7 +34,7 @@ export function encodeFrame(head: object, body: Uint8Array = noBody): Buffer {
 
 /** Takes received bytes in any division and gives whole frames. */
 export class FrameReader<T> {
-  #buffer = Buffer.alloc(64 << 10);
+  #buffer = Buffer.alloc(MINIMUM_ROOM_BYTES);
   #start = 0;
   #end = 0;
 
@@ -85,7 +87,8 @@ export class FrameReader<T> {
 
   #makeRoom(missing: number): void {
     const available = this.#end - this.#start;
-    const wanted = Math.max(64 << 10, available + missing);
+    // Whole frames may wait unread, lacking nothing: there is still to be room behind them.
+    const wanted = available + Math.max(missing, MINIMUM_ROOM_BYTES);
     const target = wanted > this.#buffer.length ? Buffer.alloc(wanted) : this.#buffer;
     this.#buffer.copy(target, 0, this.#start, this.#end);
     this.#buffer = target;

@@ -5,6 +5,9 @@ import { join } from 'node:path';
 import { QueryError } from '@svc/base';
 import type { SpoolBudget } from './spool-budget.js';
 
+/** What a spool needs of a file. */
+export type SpoolHandle = Pick<FileHandle, 'read' | 'write' | 'truncate' | 'close'>;
+
 /**
  * The part of one result that its reader has not kept up with, on disk. The file has no name once it is open, so a
  * crash leaves nothing; it is readable by nobody else.
@@ -12,13 +15,15 @@ import type { SpoolBudget } from './spool-budget.js';
 export class SpoolFile {
   readonly #folder: string;
   readonly #budget: SpoolBudget;
-  #file: Promise<FileHandle> | undefined;
+  readonly #openIn: (folder: string) => Promise<SpoolHandle>;
+  #file: Promise<SpoolHandle> | undefined;
   #endOffset = 0;
   #unreadBytes = 0;
 
-  constructor(folder: string, budget: SpoolBudget) {
+  constructor(folder: string, budget: SpoolBudget, openIn = openNameless) {
     this.#folder = folder;
     this.#budget = budget;
+    this.#openIn = openIn;
   }
 
   /**
@@ -68,20 +73,20 @@ export class SpoolFile {
     }
   }
 
-  async #empty(file: FileHandle): Promise<void> {
+  async #empty(file: SpoolHandle): Promise<void> {
     const byteLength = this.#endOffset;
     this.#endOffset = 0;
     await file.truncate(0);
     this.#budget.release(byteLength);
   }
 
-  #open(): Promise<FileHandle> {
-    this.#file ??= openNameless(this.#folder);
+  #open(): Promise<SpoolHandle> {
+    this.#file ??= this.#openIn(this.#folder);
     return this.#file;
   }
 }
 
-async function openNameless(folder: string): Promise<FileHandle> {
+async function openNameless(folder: string): Promise<SpoolHandle> {
   const path = join(folder, `spool-${randomUUID()}`);
   const file = await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
   await unlink(path);

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type ErrorCode, QueryError } from '@svc/base';
 import type { EngineProfile } from '../../api.js';
 import type {
@@ -13,9 +15,10 @@ import type {
 /**
  * An engine without DuckDB for the tests of hosts and pool. Its statements:
  * `messages COUNT BYTES` answers that many messages, each filled with its number; `endless BYTES` never ends;
- * `stubborn` answers a schema and then blocks for ever; `stuck` answers a schema and then blocks until interrupted; `sleep` blocks until interrupted; `crash` ends the process; `abort` does so by a
- * native abort; `fail CODE TEXT` throws; `mark NAME` is remembered by the instance. As text queries: `marks`,
- * `pid`, `folder`, `echo` (with its parameters).
+ * `stuck` answers a schema and then blocks until interrupted; `stubborn` answers a schema, makes the input file
+ * `blocking` and then blocks for ever; `sleep` blocks until interrupted; `crash` ends the process; `abort` does so
+ * by a native abort; `fail CODE TEXT` throws; `mark NAME` is remembered by the instance. As text queries: `marks`,
+ * `pid`, `echo` (with its parameters).
  */
 export function createFakeRuntime(): EngineRuntime {
   const interrupts = new SharedArrayBuffer(4);
@@ -51,7 +54,6 @@ class FakeInstance implements HostInstance {
     const answers: Readonly<Record<string, string>> = {
       marks: this.#marks.join(','),
       pid: String(process.pid),
-      folder: this.#options.inputDirectory,
     };
     return answers[sql] ?? [sql, ...parameters].join('|');
   }
@@ -72,7 +74,7 @@ class FakeInstance implements HostInstance {
     const bodyBytes = Number((verb === 'endless' ? first : second) ?? 0);
     const checks: Readonly<Record<string, () => void>> = {
       stuck: () => this.#sleep(),
-      stubborn: blockForEver,
+      stubborn: () => this.#blockForEver(),
     };
     return fakeCursor(count, bodyBytes, checks[verb ?? ''] ?? this.#interruptCheck());
   }
@@ -110,16 +112,17 @@ class FakeInstance implements HostInstance {
     throw new QueryError('INTERNAL_ERROR', 'interrupted');
   }
 
+  #blockForEver(): void {
+    writeFileSync(join(this.#options.inputDirectory, 'blocking'), '');
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  }
+
   #interruptCheck(): () => void {
     const before = Atomics.load(this.#interrupts, 0);
     return () => {
       if (Atomics.load(this.#interrupts, 0) !== before) throw new QueryError('INTERNAL_ERROR', 'interrupted');
     };
   }
-}
-
-function blockForEver(): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 }
 
 function fakeCursor(count: number, bodyBytes: number, checkInterrupt: () => void): HostCursor {

@@ -42,11 +42,15 @@ export async function readNumbers(result: EngineResult): Promise<number[]> {
   for await (const message of result.messages) {
     const { body } = message;
     const value = body[0] ?? 0;
-    if (!body.every((byte) => byte === value)) throw new Error(`message ${numbers.length} is mixed`);
+    if (!isFilledWith(body, value)) throw new Error(`message ${numbers.length} is mixed`);
     numbers.push(value);
     message.release();
   }
   return numbers;
+}
+
+export function isFilledWith(body: Uint8Array, value: number): boolean {
+  return Buffer.compare(body, Buffer.alloc(body.length, value)) === 0;
 }
 
 /** Waits for something that other events bring about. */
