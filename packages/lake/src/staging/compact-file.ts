@@ -13,6 +13,9 @@ import { isCovered, type Selection, unionOf } from './selection.js';
 import type { CacheEntry, StagingCache } from './staging-cache.js';
 import { writeEntry } from './write-entry.js';
 
+/** How much larger than what a query needs the entry that is written for it may be. */
+const maxGrowth = 3;
+
 export interface CompactFileContext {
   readonly store: ObjectStore;
   readonly cache: StagingCache;
@@ -85,19 +88,17 @@ async function fill(
 }
 
 /**
- * The selection joined with entries that it grows by no more than it would take on its own: a few columns of one row
- * group are not made into a few columns of all row groups.
+ * The selection joined with entries that make it not much larger: a few columns of one row group are not made into a
+ * few columns of all row groups, nor is a large entry written again for the sake of a small addition.
  */
 function widen(footer: ParquetFooter, selection: Selection, entries: readonly CacheEntry[]): Selection {
+  const ownBytes = selectionBytes(footer, selection);
   let result = selection;
-  let bytes = selectionBytes(footer, selection);
-  const largestFirst = entries.toSorted((a, b) => b.header.sizeBytes - a.header.sizeBytes);
-  for (const entry of largestFirst) {
+  for (const entry of entries) {
     const union = unionOf(result, entry.header.selection);
     const unionBytes = selectionBytes(footer, union);
-    if (unionBytes - selectionBytes(footer, entry.header.selection) > bytes) continue;
-    result = union;
-    bytes = unionBytes;
+    const addedBytes = unionBytes - selectionBytes(footer, entry.header.selection);
+    if (addedBytes <= ownBytes && unionBytes <= maxGrowth * ownBytes) result = union;
   }
   return result;
 }

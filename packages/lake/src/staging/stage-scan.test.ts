@@ -165,6 +165,17 @@ test('a far wider union is not made for a small scan', async () => {
   assert.equal((await readdir(cacheFolder)).length, 2);
 });
 
+test('a large entry is not written again for a small addition, which takes what it can from there', async () => {
+  const { run, store, cacheFolder } = await makeStage();
+  await run([0, 1, 2, 3, 4, 5, 6, 7], ['id', 'name', 'tags']);
+  store.forgetCounts();
+  const small = await run([2], ['id', 'day']);
+  assert.equal((await readdir(cacheFolder)).length, 2);
+  assert.equal(small.groups[0]?.rowCount, 50);
+  assert.equal(small.bytesFetched, store.bytesRead);
+  assert.ok(small.bytesFetched < 500, 'the chunk of day only');
+});
+
 test('a scan of no column has the rows only', async () => {
   const { run } = await makeStage();
   const staged = await run([0, 5], []);

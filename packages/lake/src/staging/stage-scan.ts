@@ -15,6 +15,8 @@ import type { StagingCache } from './staging-cache.js';
 export interface StagedGroup {
   readonly sources: readonly ColumnSource[];
   readonly paths: readonly string[];
+  /** Which of the table's files each of `paths` is, or is a part of: for messages. */
+  readonly locations: readonly string[];
   /** Whether the files have the column `__row_delta`; without it `file_row_number` is the original position. */
   readonly hasRowDelta: boolean;
   /** Rows of the files; an upper bound of the scan's when entries of the cache have further row groups. */
@@ -43,6 +45,7 @@ const maxConcurrentFiles = 8;
 
 interface StagedFile {
   readonly path: string;
+  readonly location: string;
   readonly rowCount: number;
   readonly isInPlace: boolean;
   readonly bytesStaged: number;
@@ -88,6 +91,7 @@ function toGroup(
   return {
     sources,
     paths: members.map((file) => file.path),
+    locations: members.map((file) => file.location),
     hasRowDelta: !isInPlace,
     rowCount: members.reduce((sum, file) => sum + file.rowCount, 0),
   };
@@ -118,7 +122,14 @@ async function linkInPlace(file: FileScan, options: StageOptions): Promise<Stage
     .update(JSON.stringify([file.location, file.version]))
     .digest('hex');
   const path = join(directory, `${name.slice(0, 40)}.parquet`);
-  const staged = { path, rowCount: file.recordCount, isInPlace: true, bytesStaged: 0, bytesFetched: 0 };
+  const staged = {
+    path,
+    location: file.location,
+    rowCount: file.recordCount,
+    isInPlace: true,
+    bytesStaged: 0,
+    bytesFetched: 0,
+  };
   try {
     await link(source, path);
   } catch (error) {
@@ -152,6 +163,7 @@ async function linkCompact(file: FileScan, options: StageOptions): Promise<Stage
   const { header } = staged.entry;
   return {
     path: staged.result,
+    location,
     rowCount: header.rowCount,
     isInPlace: false,
     bytesStaged: header.sizeBytes,

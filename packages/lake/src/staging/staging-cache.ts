@@ -52,7 +52,7 @@ const defaultBytesInMemory = 64 * 1024 * 1024;
 /** Uses are noted on disk at most so often: the order only has to be about right after a restart. */
 const noteEveryMs = 60_000;
 /** How old the knowledge of other processes' entries may be when a file is added. */
-const refreshEveryMs = 5_000;
+const refreshEveryMs = 500;
 
 /** Opens or makes the folder (0700) and indexes what is in it; half-written and damaged files are removed. */
 export async function openStagingCache(options: StagingCacheOptions): Promise<StagingCache> {
