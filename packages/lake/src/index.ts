@@ -29,11 +29,7 @@ export type {
   StructType,
 } from './iceberg/spec/types.js';
 export { createFooterCache, type FooterCache } from './parquet/footer-cache.js';
-export {
-  inspectParquet,
-  type ParquetFileMetrics,
-  type ParquetInspection,
-} from './parquet/inspect-parquet.js';
+export { inspectParquet } from './parquet/inspect-parquet.js';
 export { planScan } from './scan/plan-scan.js';
 export type {
   ColumnConversion,
