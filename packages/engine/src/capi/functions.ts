@@ -60,7 +60,6 @@ export interface DuckDbFunctions {
   resultColumnCount(result: Address): number;
   resultColumnName(result: Address, index: number): Address;
   resultColumnLogicalType(result: Address, index: number): Address;
-  resultReturnType(result: ResultWords): number;
 
   destroyDataChunk(chunk: OutAddress): void;
   chunkSize(chunk: Address): number;
@@ -180,12 +179,7 @@ export interface IntervalWords {
   readonly micros: bigint;
 }
 
-type StructFunction =
-  | 'queryProgress'
-  | 'fetchChunk'
-  | 'resultReturnType'
-  | 'createDecimal'
-  | 'createInterval';
+type StructFunction = 'queryProgress' | 'fetchChunk' | 'createDecimal' | 'createInterval';
 
 type Signature = readonly [name: string, result: string, ...parameters: string[]];
 
@@ -324,7 +318,6 @@ export function declareFunctions(library: LibraryHandle): DuckDbFunctions {
     fetchChunk: library.func('duckdb_fetch_chunk', address, [result]),
     createDecimal: library.func('duckdb_create_decimal', address, [decimal]),
     createInterval: library.func('duckdb_create_interval', address, [interval]),
-    resultReturnType: library.func('duckdb_result_return_type', 'int', [result]),
   };
   for (const [name, [symbol, returns, ...parameters]] of Object.entries(signatures))
     functions[name] = library.func(`${returns} ${symbol}(${parameters.join(', ')})`);

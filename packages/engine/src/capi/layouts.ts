@@ -38,6 +38,3 @@ export const arrowArrayLayout = {
 
 /** `duckdb_result`: six words, passed by value to `duckdb_fetch_chunk` and by address elsewhere. */
 export const duckDbResultLayout = { size: 48, internalData: 40 } as const;
-
-/** `duckdb_query_progress_type`. */
-export const queryProgressLayout = { size: 24, percentage: 0, rowsProcessed: 8, rowsTotal: 16 } as const;

@@ -72,9 +72,6 @@ export const window = {
   },
 } as const;
 
-/** Where the window's own bytes lie: for out-parameters of C functions, read with `window.word` after the call. */
-export const windowAddress: Address = scratchAddress;
-
 const releaseCallback = koffi.proto('void (uint64_t self)');
 
 /**
