@@ -28,7 +28,10 @@ export function encodeFrame(head: object, body: Uint8Array = noBody): Buffer {
   frame.write(json, PREFIX_BYTES);
   frame.set(body, PREFIX_BYTES + jsonBytes);
   if (frame.length > maxFrameBytes)
-    throw new QueryError('STATEMENT_TOO_LARGE', `A message to the engine may have ${maxFrameBytes} bytes.`);
+    throw new QueryError(
+      'STATEMENT_TOO_LARGE',
+      `A statement or its answer may take ${maxFrameBytes} bytes on its way to the engine.`,
+    );
   return frame;
 }
 

@@ -17,7 +17,7 @@ import { encodeFrame, type Frame, FrameReader } from './frame.js';
 import { exitError, type HostExit, StreamTail } from './host-exit.js';
 import { type FrameReceiver, HostOperation } from './host-operation.js';
 import type { HostSettings } from './host-settings.js';
-import { type FromHost, type HostRequest, hostFds, type ToHost } from './protocol.js';
+import { type FromHost, type HostRequest, hostFds, type RequestFrame, type ToHost } from './protocol.js';
 
 export interface HostProcessOptions {
   /** The program of the host process. */
@@ -30,9 +30,12 @@ export interface HostProcessOptions {
 /** A request without its id. */
 export type RequestOf<T extends HostRequest = HostRequest> = T extends HostRequest ? Omit<T, 'id'> : never;
 
+/** Far above what starting and reopening take on a busy machine. */
+const START_MS = 60_000;
+const PREPARE_MS = 20_000;
 const STDERR_TAIL_BYTES = 4096;
 /** The host's JavaScript only moves frames; the engine's memory is not the JavaScript engine's. */
-const NODE_FLAGS = ['--max-old-space-size=128', '--max-semi-space-size=2'];
+const NODE_FLAGS = ['--max-old-space-size=192', '--max-semi-space-size=2'];
 const unknownProgress: EngineProgress = { fraction: undefined, rowsProcessed: 0n, rowsTotal: 0n };
 
 /** The parent's side of one engine host: its process, its pipes, its slots. One request at a time. */
@@ -61,14 +64,17 @@ export class HostProcess {
     const isReady = new Promise<true>((resolve) => {
       host.#onReady = () => resolve(true);
     });
-    const outcome = await Promise.race([isReady, host.exited]);
-    if (outcome !== true) throw exitError(outcome);
+    const timer = setTimeout(() => host.kill('unresponsive'), START_MS);
     try {
-      await host.begin({ op: 'open' }).answer;
+      const outcome = await Promise.race([isReady, host.exited]);
+      if (outcome !== true) throw exitError(outcome);
+      await host.prepare('open');
       return host;
     } catch (error) {
       host.kill('closed');
       throw error;
+    } finally {
+      clearTimeout(timer);
     }
   }
 
@@ -127,6 +133,16 @@ export class HostProcess {
     return operation;
   }
 
+  /** Opens another instance or resets the present one. Nobody waits long for that: a host that hangs is killed. */
+  async prepare(op: 'open' | 'reset'): Promise<void> {
+    const timer = setTimeout(() => this.kill('unresponsive'), PREPARE_MS);
+    try {
+      await this.begin({ op }).answer;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
   /** Sends more of a running request's input; resolves when the pipe takes more. Settles at the latest with the request. */
   async sendChunk(operation: HostOperation, bytes: Uint8Array | undefined): Promise<void> {
     const { id } = operation;
@@ -181,7 +197,7 @@ export class HostProcess {
     else throw new QueryError('INTERNAL_ERROR', 'An answer to no request.');
   }
 
-  #onAnswer(operation: HostOperation, head: Exclude<FromHost, { type: 'ready' }>, body: Buffer): void {
+  #onAnswer(operation: HostOperation, head: RequestFrame, body: Buffer): void {
     switch (head.type) {
       case 'schema':
         operation.receiver?.schema(Buffer.from(body));

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { QueryError } from '@svc/base';
 import type { EngineLimits } from '../api.js';
 import { limitDataMemory } from '../shm/libc.js';
@@ -24,6 +24,15 @@ export function limitMemory(limits: EngineLimits): void {
 /** The bound on resident memory, for systems that enforce none. */
 export function residentLimit(limits: EngineLimits): number {
   return process.memoryUsage.rss() + allowedBytes(limits);
+}
+
+/** When the machine itself runs out of memory, a host is to end and not the service. Best effort, Linux only. */
+export function preferAsVictim(): void {
+  try {
+    writeFileSync('/proc/self/oom_score_adj', '500');
+  } catch {
+    // The system has no such file, or does not let us: it then chooses by size, which is the host's as well.
+  }
 }
 
 function allowedBytes(limits: EngineLimits): number {

@@ -56,9 +56,12 @@ export interface MessageHead {
   readonly bodyBytes: number;
 }
 
-export type FromHost =
-  /** The first frame of a host: its process is set up, its memory limit in force. */
-  | { readonly type: 'ready' }
+/** The first frame of a host: its process is set up, its memory limit in force. */
+export interface HostReady {
+  readonly type: 'ready';
+}
+
+export type RequestFrame =
   /** The body is the encapsulated schema. */
   | { readonly type: 'schema'; readonly id: number }
   /**
@@ -81,6 +84,8 @@ export type FromHost =
       readonly error: SerializedError;
       readonly mustRecycle: boolean;
     };
+
+export type FromHost = HostReady | RequestFrame;
 
 /** What the last frame of a request carries; bytes are in the frame body, divided by the lengths. */
 export type HostAnswer =

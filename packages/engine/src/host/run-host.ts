@@ -1,12 +1,12 @@
 import { constants } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import { canLimitDataMemory, ignoreSignal } from '../shm/libc.js';
+import { ignoreSignal } from '../shm/libc.js';
 import { SlotWriter } from '../shm/slot-writer.js';
 import { BlockingChannel } from './blocking-channel.js';
 import { runHostLoop } from './host-loop.js';
 import type { HostSettings } from './host-settings.js';
 import type { EngineRuntime } from './instance-interface.js';
-import { limitMemory, residentLimit } from './memory-limit.js';
+import { limitMemory, preferAsVictim, residentLimit } from './memory-limit.js';
 import { hostFds } from './protocol.js';
 import { createSharedState } from './shared-state.js';
 import type { WatcherData } from './watcher.js';
@@ -26,9 +26,10 @@ export async function runHost(settings: HostSettings, runtime: EngineRuntime): P
     state: state.buffer,
     controlModule: runtime.controlModule,
     controlData: runtime.controlData,
-    ...(canLimitDataMemory ? {} : { residentLimitBytes: residentLimit(settings.limits) }),
+    ...(settings.memoryGuard === 'watchdog' ? { residentLimitBytes: residentLimit(settings.limits) } : {}),
   });
-  if (canLimitDataMemory) limitMemory(settings.limits);
+  if (settings.memoryGuard === 'system') limitMemory(settings.limits);
+  preferAsVictim();
   channel.write({ type: 'ready' });
   const { limits, inputDirectory, tempDirectory } = settings;
   runHostLoop({

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { QueryError } from '@svc/base';
 import type { EngineLease, EnginePool } from '../api.js';
-import { isFilledWith, readNumbers, until, withFakePool } from './testing/fake-pool.js';
+import { isFilledWith, isRunning, readNumbers, until, withFakePool } from './testing/fake-pool.js';
 
 const slotBytes = 4 << 20;
 
@@ -18,15 +18,6 @@ function lease(pool: EnginePool, owner = 'ann', signal?: AbortSignal) {
 
 function hasCode(code: string) {
   return (error: unknown) => error instanceof QueryError && error.code === code;
-}
-
-function isRunning(pid: string): boolean {
-  try {
-    process.kill(Number(pid), 0);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 test('answers statements, text queries and descriptions', () =>
@@ -257,7 +248,7 @@ test('kills a host that does not stop, and only its statement fails', () =>
     await until(() => existsSync(join(stuck.inputDirectory, 'blocking')));
     abort.abort();
     await assert.rejects(readNumbers(result), hasCode('CANCELLED'));
-    await until(() => !isRunning(pid));
+    await until(() => !isRunning(Number(pid)));
     assert.equal(await other.queryText('echo', []), 'echo');
     await stuck.release();
     await other.release();
@@ -277,6 +268,14 @@ for (const verb of ['crash', 'abort']) {
       assert.ok(pool.stats().replaced >= 1);
     }));
 }
+
+test('the signals of a terminal or a service manager do not end a host', () =>
+  withFakePool({}, async (pool) => {
+    await using held = await lease(pool);
+    const pid = Number(await held.queryText('pid', []));
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.kill(pid, signal);
+    assert.equal(await held.queryText('pid', []), String(pid));
+  }));
 
 test('messages in hand stay readable after their host was killed', () =>
   withFakePool({}, async (pool) => {
@@ -353,7 +352,7 @@ test('draining refuses new leases and lets the running one end', () =>
     await held.release();
     await closing;
     await pool.close(0);
-    assert.equal(isRunning(pid), false);
+    assert.equal(isRunning(Number(pid)), false);
     assert.deepEqual(readdirSync(folder), []);
   }));
 
@@ -386,3 +385,13 @@ test('removes what a dead pool left, and nothing else', async () => {
 async function withSecondPool(folder: string, body: () => Promise<void>): Promise<void> {
   await withFakePool({ folder }, body);
 }
+
+test('a host that outgrows its memory where the system sets no limit is ended by its watchdog', () =>
+  withFakePool({ memoryGuard: 'watchdog' }, async (pool) => {
+    const held = await lease(pool);
+    await held.execute([`hog ${1 << 20}`]);
+    await assert.rejects(held.execute([`hog ${600 << 20}`, 'sleep']), hasCode('OUT_OF_MEMORY'));
+    await held.release();
+    await using again = await lease(pool);
+    assert.equal(await again.queryText('echo', []), 'echo');
+  }));

@@ -1,5 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, constants, fstatSync, mkdirSync, openSync, statSync, unlinkSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  statSync,
+  unlinkSync,
+} from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { QueryError } from '@svc/base';
@@ -22,7 +31,8 @@ const LOCK_SUFFIX = '.lock';
  */
 export function createPoolFolder(root: string): PoolFolder {
   mkdirSync(root, { recursive: true, mode: 0o700 });
-  const path = join(root, `${PREFIX}${randomUUID()}`);
+  // The engine compares paths as texts, so none may go through a link.
+  const path = join(realpathSync(root), `${PREFIX}${randomUUID()}`);
   const lockPath = path + LOCK_SUFFIX;
   const lock = openSync(lockPath, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
   if (!tryLockFile(lock)) {

@@ -1,6 +1,9 @@
 import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
 import type { Logger } from '@svc/base';
 import type { EngineLimits } from '../api.js';
+import type { MemoryGuard } from '../host/host-settings.js';
+import { canLimitDataMemory } from '../shm/libc.js';
 import { defaultSlotLayout, type SlotLayout } from '../shm/slot-layout.js';
 
 /** One kind of work and the hosts that only it may use. */
@@ -33,6 +36,8 @@ export interface HostPoolOptions {
   readonly spoolBytesPerResult?: number;
   readonly spoolBytesTotal?: number;
   readonly layout?: SlotLayout;
+  /** Default: the system's limit where there is one (Linux). */
+  readonly memoryGuard?: MemoryGuard;
   /** The host program; tests give one with a fake engine. */
   readonly hostEntry?: URL;
 }
@@ -49,7 +54,8 @@ export interface HostPoolSettings extends Required<Omit<HostPoolOptions, 'query'
 /** The options with every default filled in. */
 export function resolvePoolOptions(options: HostPoolOptions): HostPoolSettings {
   return {
-    folder: options.folder,
+    // Hosts have another working folder.
+    folder: resolve(options.folder),
     log: options.log,
     query: resolveLane('query', options.query, 2_000),
     // The reserved lane must not wait for a sleeping reader.
@@ -60,6 +66,7 @@ export function resolvePoolOptions(options: HostPoolOptions): HostPoolSettings {
     spoolBytesPerResult: options.spoolBytesPerResult ?? 1 << 30,
     spoolBytesTotal: options.spoolBytesTotal ?? 8 * 2 ** 30,
     layout: options.layout ?? defaultSlotLayout,
+    memoryGuard: options.memoryGuard ?? (canLimitDataMemory ? 'system' : 'watchdog'),
     hostEntry: options.hostEntry ?? new URL('../host/host-main.js', import.meta.url),
   };
 }

@@ -37,7 +37,13 @@ export class PooledHost {
     try {
       const process = await HostProcess.start({
         entry: settings.hostEntry,
-        settings: { limits, inputDirectory, tempDirectory, layout: settings.layout },
+        settings: {
+          limits,
+          inputDirectory,
+          tempDirectory,
+          layout: settings.layout,
+          memoryGuard: settings.memoryGuard,
+        },
         cancelGraceMs: settings.cancelGraceMs,
       });
       return new PooledHost(process, folder);
@@ -55,14 +61,14 @@ export class PooledHost {
 
   /** Prepares the instance for the same owner's next lease: names, data and settings gone, input files kept. */
   async reset(): Promise<void> {
-    await this.process.begin({ op: 'reset' }).answer;
+    await this.process.prepare('reset');
   }
 
   /** Opens another instance, for anyone; nothing is left of the former owner's files. */
   async makeFresh(): Promise<void> {
     await rm(this.inputDirectory, { recursive: true, force: true, maxRetries: 3 });
     await mkdir(this.inputDirectory, { mode: 0o700 });
-    await this.process.begin({ op: 'open' }).answer;
+    await this.process.prepare('open');
     this.isTainted = false;
   }
 

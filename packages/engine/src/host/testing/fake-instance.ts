@@ -17,7 +17,7 @@ import type {
  * `messages COUNT BYTES` answers that many messages, each filled with its number; `endless BYTES` never ends;
  * `stuck` answers a schema and then blocks until interrupted; `stubborn` answers a schema, makes the input file
  * `blocking` and then blocks for ever; `sleep` blocks until interrupted; `crash` ends the process; `abort` does so
- * by a native abort; `fail CODE TEXT` throws; `mark NAME` is remembered by the instance. As text queries: `marks`,
+ * by a native abort; `hog BYTES` keeps that much memory; `fail CODE TEXT` throws; `mark NAME` is remembered by the instance. As text queries: `marks`,
  * `pid`, `echo` (with its parameters).
  */
 export function createFakeRuntime(): EngineRuntime {
@@ -28,6 +28,9 @@ export function createFakeRuntime(): EngineRuntime {
     controlData: interrupts,
   };
 }
+
+/** Memory that is never given back. */
+const hogged: Buffer[] = [];
 
 class FakeInstance implements HostInstance {
   readonly connectionAddress = 1;
@@ -104,6 +107,7 @@ class FakeInstance implements HostInstance {
     if (verb === 'sleep') this.#sleep();
     if (verb === 'crash') process.kill(process.pid, 'SIGKILL');
     if (verb === 'abort') process.abort();
+    if (verb === 'hog') hogged.push(Buffer.alloc(Number(code), 1));
     if (verb === 'fail') throw new QueryError(code as ErrorCode, words.join(' '));
   }
 

@@ -53,6 +53,15 @@ export function isFilledWith(body: Uint8Array, value: number): boolean {
   return Buffer.compare(body, Buffer.alloc(body.length, value)) === 0;
 }
 
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Waits for something that other events bring about. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
