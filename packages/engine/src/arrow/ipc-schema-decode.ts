@@ -1,6 +1,6 @@
 /** Schema messages of the Arrow IPC format (format/Schema.fbs) → fields. Input is untrusted. */
 import { type FlatTable, malformed, maxNesting } from './flatbuffer-read.js';
-import type { ArrowField, ArrowSchema, ArrowType, TimeUnit } from './types.js';
+import type { ArrowField, ArrowSchema, ArrowType, IntType, TimeUnit } from './types.js';
 
 const timeUnits: readonly TimeUnit[] = ['second', 'millisecond', 'microsecond', 'nanosecond'];
 const maxFields = 20_000;
@@ -79,7 +79,7 @@ function decodeMetadata(pairs: readonly FlatTable[]): ReadonlyMap<string, string
   return new Map(pairs.map((pair) => [pair.text(0) ?? '', pair.text(1) ?? '']));
 }
 
-function decodeInt(table: FlatTable, name: string): Extract<ArrowType, { kind: 'int' }> {
+function decodeInt(table: FlatTable, name: string): IntType {
   const bits = table.int32(0, 0);
   if (bits !== 8 && bits !== 16 && bits !== 32 && bits !== 64)
     throw malformed(`field "${name}" is an integer of ${bits} bits`);

@@ -1,24 +1,53 @@
 /** Arrow's logical types and fields, as far as the engine produces or accepts them. */
 
+export interface IntType {
+  readonly kind: 'int';
+  readonly bits: 8 | 16 | 32 | 64;
+  readonly signed: boolean;
+}
+
+export interface FloatType {
+  readonly kind: 'float';
+  readonly bits: 16 | 32 | 64;
+}
+
+export interface DecimalType {
+  readonly kind: 'decimal';
+  readonly precision: number;
+  readonly scale: number;
+  readonly bits: 32 | 64 | 128 | 256;
+}
+
+export interface TimeType {
+  readonly kind: 'time';
+  readonly unit: TimeUnit;
+}
+
+export interface TimestampType {
+  readonly kind: 'timestamp';
+  readonly unit: TimeUnit;
+  readonly timezone: string | undefined;
+}
+
+export interface IntervalType {
+  readonly kind: 'interval';
+  readonly unit: 'yearMonth' | 'dayTime' | 'monthDayNano';
+}
+
 export type ArrowType =
   | { readonly kind: 'null' }
   | { readonly kind: 'bool' }
-  | { readonly kind: 'int'; readonly bits: 8 | 16 | 32 | 64; readonly signed: boolean }
-  | { readonly kind: 'float'; readonly bits: 16 | 32 | 64 }
-  | {
-      readonly kind: 'decimal';
-      readonly precision: number;
-      readonly scale: number;
-      readonly bits: 32 | 64 | 128 | 256;
-    }
+  | IntType
+  | FloatType
+  | DecimalType
   | { readonly kind: 'utf8'; readonly large: boolean }
   | { readonly kind: 'binary'; readonly large: boolean }
   | { readonly kind: 'fixedBinary'; readonly width: number }
   | { readonly kind: 'date'; readonly unit: 'day' | 'millisecond' }
-  | { readonly kind: 'time'; readonly unit: TimeUnit }
-  | { readonly kind: 'timestamp'; readonly unit: TimeUnit; readonly timezone: string | undefined }
+  | TimeType
+  | TimestampType
   | { readonly kind: 'duration'; readonly unit: TimeUnit }
-  | { readonly kind: 'interval'; readonly unit: 'yearMonth' | 'dayTime' | 'monthDayNano' }
+  | IntervalType
   | { readonly kind: 'list'; readonly large: boolean }
   | { readonly kind: 'fixedList'; readonly size: number }
   | { readonly kind: 'struct' }
@@ -30,7 +59,7 @@ export type TimeUnit = 'second' | 'millisecond' | 'microsecond' | 'nanosecond';
 /** A dictionary-encoded field: `type` of the field is that of the values, `indexType` that of its own buffer. */
 export interface ArrowDictionary {
   readonly id: bigint;
-  readonly indexType: Extract<ArrowType, { kind: 'int' }>;
+  readonly indexType: IntType;
   readonly ordered: boolean;
 }
 

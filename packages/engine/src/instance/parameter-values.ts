@@ -1,36 +1,20 @@
 /** One row of a checked Arrow array → a value of the engine, of the DuckDB type that the Arrow type stands for. */
 import { QueryError } from '@svc/base';
 import { type DecodedArray, integerAt, isValid, offsetAt } from '../arrow/decoded-array.js';
-import type { ArrowType, TimeUnit } from '../arrow/types.js';
+import type {
+  DecimalType,
+  FloatType,
+  IntervalType,
+  IntType,
+  TimestampType,
+  TimeType,
+  TimeUnit,
+} from '../arrow/types.js';
 import type { DuckDbFunctions } from '../capi/functions.js';
-import { duckDbType, withType } from '../capi/logical-type.js';
-import { type Address, addressOf } from '../capi/memory.js';
-import { addressList, bytesOf } from './arrow-options.js';
-
-/** `duckdb_type` of the Arrow types whose DuckDB type has no parameters. */
-const typeIds = {
-  bool: 1,
-  int8: 2,
-  int16: 3,
-  int32: 4,
-  int64: 5,
-  uint8: 6,
-  uint16: 7,
-  uint32: 8,
-  uint64: 9,
-  float: 10,
-  double: 11,
-  timestamp: 12,
-  date: 13,
-  time: 14,
-  interval: 15,
-  blob: 18,
-  timestampS: 20,
-  timestampMs: 21,
-  timestampNs: 22,
-  timestampTz: 31,
-  timeNs: 39,
-} as const;
+import { withType } from '../capi/logical-type.js';
+import type { Address } from '../capi/memory.js';
+import { addressList } from './arrow-options.js';
+import { createType, unsupportedParameter } from './parameter-types.js';
 
 /** The caller destroys the value. Throws INVALID_PARAMETER for types that no parameter can have. */
 export function createValue(functions: DuckDbFunctions, array: DecodedArray, row: number): Address {
@@ -84,15 +68,11 @@ export function createValue(functions: DuckDbFunctions, array: DecodedArray, row
       return createStruct(functions, array, row);
     case 'map':
     case 'union':
-      throw unsupported(array);
+      throw unsupportedParameter(array);
   }
 }
 
-function createInteger(
-  functions: DuckDbFunctions,
-  type: Extract<ArrowType, { kind: 'int' }>,
-  value: bigint,
-): Address {
+function createInteger(functions: DuckDbFunctions, type: IntType, value: bigint): Address {
   switch (type.bits) {
     case 8:
       return type.signed ? functions.createInt8(Number(value)) : functions.createUint8(Number(value));
@@ -105,12 +85,7 @@ function createInteger(
   }
 }
 
-function createFloat(
-  functions: DuckDbFunctions,
-  type: Extract<ArrowType, { kind: 'float' }>,
-  view: DataView,
-  row: number,
-): Address {
+function createFloat(functions: DuckDbFunctions, type: FloatType, view: DataView, row: number): Address {
   switch (type.bits) {
     case 16:
       return functions.createFloat(halfToNumber(view.getUint16(row * 2, true)));
@@ -124,10 +99,10 @@ function createFloat(
 function createDecimal(
   functions: DuckDbFunctions,
   array: DecodedArray,
-  type: Extract<ArrowType, { kind: 'decimal' }>,
+  type: DecimalType,
   row: number,
 ): Address {
-  if (type.precision > 38) throw unsupported(array);
+  if (type.precision > 38) throw unsupportedParameter(array);
   const value = wideInteger(viewOf(array), row * (type.bits / 8), type.bits);
   if (value <= -(10n ** BigInt(type.precision)) || value >= 10n ** BigInt(type.precision))
     throw new QueryError(
@@ -142,23 +117,14 @@ function createDecimal(
   });
 }
 
-function createTime(
-  functions: DuckDbFunctions,
-  type: Extract<ArrowType, { kind: 'time' }>,
-  view: DataView,
-  row: number,
-): Address {
+function createTime(functions: DuckDbFunctions, type: TimeType, view: DataView, row: number): Address {
   const isShort = type.unit === 'second' || type.unit === 'millisecond';
   const value = isShort ? BigInt(view.getInt32(row * 4, true)) : view.getBigInt64(row * 8, true);
   if (type.unit === 'nanosecond') return functions.createTimeNs(value);
   return functions.createTime(toMicroseconds(value, type.unit));
 }
 
-function createTimestamp(
-  functions: DuckDbFunctions,
-  type: Extract<ArrowType, { kind: 'timestamp' }>,
-  value: bigint,
-): Address {
+function createTimestamp(functions: DuckDbFunctions, type: TimestampType, value: bigint): Address {
   // The engine has one type with zone, in microseconds.
   if (type.timezone !== undefined) return functions.createTimestampTz(toMicroseconds(value, type.unit));
   switch (type.unit) {
@@ -175,7 +141,7 @@ function createTimestamp(
 
 function createInterval(
   functions: DuckDbFunctions,
-  type: Extract<ArrowType, { kind: 'interval' }>,
+  type: IntervalType,
   view: DataView,
   row: number,
 ): Address {
@@ -200,7 +166,7 @@ function createInterval(
 function createList(functions: DuckDbFunctions, array: DecodedArray, row: number): Address {
   const child = array.children[0];
   const { type } = array.field;
-  if (child === undefined) throw unsupported(array);
+  if (child === undefined) throw unsupportedParameter(array);
   const start = type.kind === 'fixedList' ? row * type.size : offsetAt(array, row);
   const end = type.kind === 'fixedList' ? start + type.size : offsetAt(array, row + 1);
   const rows = Array.from({ length: end - start }, (_, index) => start + index);
@@ -238,105 +204,9 @@ function withValues(
   }
 }
 
-/** The DuckDB type of an array's values; the caller destroys it. */
-function createType(functions: DuckDbFunctions, array: DecodedArray): Address {
-  const { type } = array.field;
-  switch (type.kind) {
-    case 'decimal':
-      if (type.precision > 38) throw unsupported(array);
-      return functions.createDecimalType(type.precision, type.scale);
-    case 'list':
-    case 'fixedList': {
-      const child = array.children[0];
-      if (child === undefined) throw unsupported(array);
-      return withType(functions, createType(functions, child), (element) =>
-        functions.createListType(element),
-      );
-    }
-    case 'struct':
-      return createStructType(functions, array);
-    case 'map':
-    case 'union':
-      throw unsupported(array);
-    case 'null':
-    case 'bool':
-    case 'int':
-    case 'float':
-    case 'utf8':
-    case 'binary':
-    case 'fixedBinary':
-    case 'date':
-    case 'time':
-    case 'timestamp':
-    case 'duration':
-    case 'interval':
-      return functions.createLogicalType(plainTypeId(type));
-  }
-}
-
-function createStructType(functions: DuckDbFunctions, array: DecodedArray): Address {
-  const names = array.children.map((child) => bytesOf(`${child.field.name.replaceAll('\0', '')}\0`));
-  const types: Address[] = [];
-  try {
-    for (const child of array.children) types.push(createType(functions, child));
-    return functions.createStructType(addressList(types), addressList(names.map(addressOf)), types.length);
-  } finally {
-    for (const type of types) functions.destroyLogicalType([type]);
-    // Referred to by address only: emptied here, so that the texts live up to here.
-    names.length = 0;
-  }
-}
-
-function plainTypeId(type: ArrowType): number {
-  switch (type.kind) {
-    case 'bool':
-      return typeIds.bool;
-    case 'int':
-      return typeIds[`${type.signed ? 'int' : 'uint'}${type.bits}`];
-    case 'float':
-      return type.bits === 64 ? typeIds.double : typeIds.float;
-    case 'utf8':
-      return duckDbType.varchar;
-    case 'binary':
-    case 'fixedBinary':
-      return typeIds.blob;
-    case 'date':
-      return typeIds.date;
-    case 'time':
-      return type.unit === 'nanosecond' ? typeIds.timeNs : typeIds.time;
-    case 'timestamp':
-      return timestampTypeId(type);
-    case 'duration':
-    case 'interval':
-      return typeIds.interval;
-    case 'null':
-    case 'decimal':
-    case 'list':
-    case 'fixedList':
-    case 'struct':
-    case 'map':
-    case 'union':
-      return duckDbType.sqlNull;
-  }
-}
-
-function timestampTypeId(type: Extract<ArrowType, { kind: 'timestamp' }>): number {
-  if (type.timezone !== undefined) return typeIds.timestampTz;
-  switch (type.unit) {
-    case 'second':
-      return typeIds.timestampS;
-    case 'millisecond':
-      return typeIds.timestampMs;
-    case 'microsecond':
-      return typeIds.timestamp;
-    case 'nanosecond':
-      return typeIds.timestampNs;
-  }
-}
-
 function viewOf(array: DecodedArray): DataView {
   const bytes = array.buffers[0];
-  if (bytes === undefined) throw unsupported(array);
+  if (bytes === undefined) throw unsupportedParameter(array);
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
@@ -392,13 +262,4 @@ function halfToNumber(half: number): number {
   if (exponent === 0x1f) return fraction === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
   if (exponent === 0) return sign * fraction * 2 ** -24;
   return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
-}
-
-function unsupported(array: DecodedArray): QueryError {
-  const { type } = array.field;
-  const what = type.kind === 'decimal' ? `a decimal of ${type.precision} digits` : `of type ${type.kind}`;
-  return new QueryError(
-    'INVALID_PARAMETER',
-    `Parameter "${array.field.name}" is ${what}, which cannot be bound; send text and cast it.`,
-  );
 }
