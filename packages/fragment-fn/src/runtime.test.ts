@@ -134,6 +134,7 @@ describe('the limits of a fragment', () => {
   it('end a query that runs too long by QUERY_TIMEOUT', async () => {
     const { fragment } = await run({ isEndless: true }, { limits: limitsOf({ timeoutMs: 10 }) });
     await assert.rejects(whileAlive(readAll(fragment)), { code: 'QUERY_TIMEOUT', message: /0\.01 s/ });
+    assert.equal(fragment.failed.reason.code, 'QUERY_TIMEOUT');
     await fragment.engineFree;
   });
 
@@ -182,6 +183,28 @@ describe('a fragment whose reader goes', () => {
     const read = readAll(fragment);
     caller.abort();
     await assert.rejects(read, { code: 'CANCELLED' });
+  });
+});
+
+describe('an error about a staged file', () => {
+  const groups = [{ sources: [], paths: ['/input/1a2b.parquet'], locations: ['/lake/orders/1.parquet'] }];
+  const failure = new QueryError(
+    'DATA_CORRUPT',
+    'The file "1a2b.parquet" is damaged: "1a2b.parquet": bad page',
+  );
+
+  it('names the file of the table, whenever it comes', async () => {
+    for (const failOn of ['query', 'message'] as const) {
+      const engine = new FakeEngine({ failOn, failure });
+      const stage = async () => ({ ...stagedTable, groups });
+      await assert.rejects(
+        start(engine, { stage }).then((fragment) => readAll(fragment)),
+        {
+          code: 'DATA_CORRUPT',
+          message: 'The file "/lake/orders/1.parquet" is damaged: "/lake/orders/1.parquet": bad page',
+        },
+      );
+    }
   });
 });
 

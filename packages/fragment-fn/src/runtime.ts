@@ -2,8 +2,9 @@
  * The fragment runtime: stage the scans, bind the SQL's tables to them, run, stream. The coordinator executes only
  * through it; workers and Lambda functions will run the same code behind their own doors.
  */
-import { type LinkedAbort, linkAbort, QueryError } from '@svc/base';
+import { type LinkedAbort, linkAbort, QueryError, throwIfAborted } from '@svc/base';
 import type { EngineLease, EngineMessage, EnginePool, EngineProgress, EngineResult } from '@svc/engine';
+import { namingOriginalFiles } from './original-files.js';
 import {
   type FragmentRequest,
   type FragmentStatistics,
@@ -40,6 +41,8 @@ export interface FragmentResult {
   readonly schema: Uint8Array;
   /** Must be read to its end or returned early; both free the engine. */
   readonly messages: AsyncIterable<EngineMessage>;
+  /** Aborts when the fragment ends by its limits or its caller while nobody may be reading; the reason is the error. */
+  readonly failed: AbortSignal;
   /** Resolves when no engine host is held any more, however the fragment ended; never rejects. */
   readonly engineFree: Promise<void>;
   statistics(): FragmentStatistics;
@@ -82,19 +85,13 @@ interface Start {
 }
 
 async function startOnLease(start: Start): Promise<FragmentResult> {
-  const { request, options, link, lease } = start;
+  const { request, link, lease } = start;
   const stagingStart = performance.now();
   const staged = await stageTables(start);
-  const setup = setupStatements(request, staged);
-  if (setup.length > 0) await lease.execute(setup, link.signal);
   const engineStart = performance.now();
-  options.onExecuting?.();
-  const result = await lease.query({
-    sql: request.sql,
-    ...(request.parameters === undefined ? {} : { parameters: request.parameters }),
-    arrow: request.arrow,
-    signal: link.signal,
-    ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+  const groups = staged.flatMap((table) => table.groups);
+  const result = await startEngine(start, staged).catch((error: unknown) => {
+    throw namingOriginalFiles(error, groups);
   });
   let engineMs = 0;
   const engineFree = result.engineDone.then(async () => {
@@ -105,7 +102,8 @@ async function startOnLease(start: Start): Promise<FragmentResult> {
     staged.reduce((total, table) => total + pick(table), 0);
   return {
     schema: result.schema,
-    messages: limitedMessages(result, request, link),
+    messages: limitedMessages(result, { request, link, groups }),
+    failed: link.signal,
     engineFree,
     statistics: () => {
       const profile = result.profile();
@@ -122,6 +120,22 @@ async function startOnLease(start: Start): Promise<FragmentResult> {
       };
     },
   };
+}
+
+async function startEngine(
+  { request, options, link, lease }: Start,
+  staged: readonly StagedTable[],
+): Promise<EngineResult> {
+  const setup = setupStatements(request, staged);
+  if (setup.length > 0) await lease.execute(setup, link.signal);
+  options.onExecuting?.();
+  return await lease.query({
+    sql: request.sql,
+    ...(request.parameters === undefined ? {} : { parameters: request.parameters }),
+    arrow: request.arrow,
+    signal: link.signal,
+    ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+  });
 }
 
 /** Tables one after the other: each one's fetches are parallel already, and the byte budget is one. */
@@ -146,8 +160,7 @@ function setupStatements(request: FragmentRequest, staged: readonly StagedTable[
  */
 function limitedMessages(
   result: EngineResult,
-  request: FragmentRequest,
-  link: LinkedAbort,
+  { request, link, groups }: Pick<Start, 'request' | 'link'> & { readonly groups: readonly StagedGroup[] },
 ): AsyncIterable<EngineMessage> {
   return {
     [Symbol.asyncIterator]() {
@@ -157,7 +170,8 @@ function limitedMessages(
         async next() {
           const next = await source.next().catch((error: unknown) => {
             link[Symbol.dispose]();
-            throw QueryError.from(link.signal.aborted ? link.signal.reason : error);
+            throwIfAborted(link.signal);
+            throw namingOriginalFiles(error, groups);
           });
           if (next.done) {
             link[Symbol.dispose]();

@@ -135,7 +135,9 @@ async function fragmentStream(
   });
   return {
     schema: fragment.schema,
+    failed: fragment.failed,
     messages: trackedMessages(fragment.messages, {
+      failed: fragment.failed,
       onMessage: (message) => query.returned(message.rowCount, message.body.byteLength),
       onEnd: (error) => {
         link[Symbol.dispose]();

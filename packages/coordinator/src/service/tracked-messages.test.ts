@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { QueryError } from '@svc/base';
+import { QueryError } from '@svc/base';
 import { trackedMessages } from './tracked-messages.js';
 
 describe('tracked messages', () => {
@@ -40,7 +40,7 @@ describe('tracked messages', () => {
   });
 
   it('end with the error of the source, which the reader gets as well', async () => {
-    const { stream, ends } = tracked([1], new RangeError('in the source'));
+    const { stream, ends } = tracked([1], { failure: new RangeError('in the source') });
     const iterator = stream[Symbol.asyncIterator]();
     await iterator.next();
     await assert.rejects(async () => await iterator.next(), { code: 'INTERNAL_ERROR' });
@@ -48,19 +48,33 @@ describe('tracked messages', () => {
     assert.deepEqual(ends, ['INTERNAL_ERROR']);
   });
 
+  it('end with what made the reader stop, when it was not the reader', async () => {
+    const timeout = AbortSignal.abort(new QueryError('QUERY_TIMEOUT', 'Too long.'));
+    const { stream, ends } = tracked([1, 2], { failed: timeout });
+    for await (const _value of stream) break;
+    assert.deepEqual(ends, ['QUERY_TIMEOUT']);
+  });
+
   it('end as cancelled even when stopping the source fails', async () => {
-    const { stream, ends } = tracked([1], undefined, new RangeError('while stopping'));
+    const { stream, ends } = tracked([1], { stopFailure: new RangeError('while stopping') });
     const iterator = stream[Symbol.asyncIterator]();
     await assert.rejects(async () => await iterator.return?.(), RangeError);
     assert.deepEqual(ends, ['CANCELLED']);
   });
 });
 
-function tracked(values: readonly number[], failure?: Error, stopFailure?: Error) {
+interface TrackedOptions {
+  readonly failure?: Error;
+  readonly stopFailure?: Error;
+  readonly failed?: AbortSignal;
+}
+
+function tracked(values: readonly number[], { failure, stopFailure, failed }: TrackedOptions = {}) {
   const source = new CountedSource(values, failure, stopFailure);
   const seen: number[] = [];
   const ends: (string | undefined)[] = [];
   const stream = trackedMessages(source, {
+    ...(failed === undefined ? {} : { failed }),
     onMessage: (value) => seen.push(value),
     onEnd: (error: QueryError | undefined) => ends.push(error?.code),
   });

@@ -2,7 +2,12 @@ import { QueryError } from '@svc/base';
 
 export interface StreamObserver<T> {
   onMessage(message: T): void;
-  /** Exactly once: undefined after the last message, an error otherwise; CANCELLED when the reader stopped early. */
+  /** Aborts when it is not the reader who ends the stream. */
+  readonly failed?: AbortSignal;
+  /**
+   * Exactly once: undefined after the last message, an error otherwise. When the reader stopped early that is the reason
+   * of `failed`, and CANCELLED when there is none.
+   */
   onEnd(error: QueryError | undefined): void;
 }
 
@@ -37,7 +42,12 @@ export function trackedMessages<T>(source: AsyncIterable<T>, observer: StreamObs
           try {
             await iterator.return?.();
           } finally {
-            end(new QueryError('CANCELLED', 'The client stopped reading the result.'));
+            const { failed } = observer;
+            end(
+              failed?.aborted
+                ? QueryError.from(failed.reason)
+                : new QueryError('CANCELLED', 'The client stopped reading the result.'),
+            );
           }
           return { done: true, value: undefined };
         },

@@ -14,7 +14,9 @@ const options = 'hive_partitioning = false, union_by_name = false, binary_as_str
 
 describe('the SQL of a scan view', () => {
   it('reads all files of one physical schema at once, without guessing from their names', () => {
-    const sql = scanViewSql(name, columns, [{ sources: [id, text], paths: ['/in/a.parquet', "/in/it's"] }]);
+    const sql = scanViewSql(name, columns, [
+      { sources: [id, text], paths: ['/in/a.parquet', "/in/it's"], locations: [] },
+    ]);
     assert.equal(
       sql,
       `CREATE VIEW "lake"."sales"."orders" AS SELECT "id" AS "id", "n" AS "na""me" FROM read_parquet(['/in/a.parquet', '/in/it''s'], ${options})`,
@@ -23,9 +25,9 @@ describe('the SQL of a scan view', () => {
 
   it('joins physical schemas by UNION ALL and leaves out those without files', () => {
     const sql = scanViewSql(name, columns, [
-      { sources: [id, text], paths: ['a'] },
-      { sources: [id, text], paths: [] },
-      { sources: [id], paths: ['b'] },
+      { sources: [id, text], paths: ['a'], locations: [] },
+      { sources: [id, text], paths: [], locations: [] },
+      { sources: [id], paths: ['b'], locations: [] },
     ]);
     const [first = '', second = '', ...more] = sql.split(' UNION ALL ');
     assert.deepEqual(more, []);
@@ -37,7 +39,7 @@ describe('the SQL of a scan view', () => {
   });
 
   it('has the columns, their types and no rows when nothing is left to read', () => {
-    for (const groups of [[], [{ sources: [id, text], paths: [] }]]) {
+    for (const groups of [[], [{ sources: [id, text], paths: [], locations: [] }]]) {
       assert.equal(
         scanViewSql(name, columns, groups),
         'CREATE VIEW "lake"."sales"."orders" AS SELECT CAST(NULL AS BIGINT) AS "id", CAST(NULL AS VARCHAR) AS "na""me" WHERE false',

@@ -16,6 +16,8 @@ export interface QualifiedName {
 export interface StagedGroup {
   readonly sources: readonly ColumnSource[];
   readonly paths: readonly string[];
+  /** Which of the table's files each of `paths` is, or is a part of. */
+  readonly locations: readonly string[];
 }
 
 function qualified(name: QualifiedName): string {

@@ -175,8 +175,12 @@ describe('views over files', () => {
     const name: ColumnSource = { kind: 'column', name: 'n', isExactType: true, type: text };
     await scope.lease.execute([
       scanViewSql(table, columns, [
-        { sources: [id, name], paths: [first] },
-        { sources: [id, { kind: 'constant', value: 'none', type: text }], paths: [second, third] },
+        { sources: [id, name], paths: [first], locations: [] },
+        {
+          sources: [id, { kind: 'constant', value: 'none', type: text }],
+          paths: [second, third],
+          locations: [],
+        },
       ]),
     ]);
     const sql = `SELECT string_agg(id || ':' || name, ',' ORDER BY id) FROM "lake"."s.1"."my ""t"""`;
@@ -266,7 +270,7 @@ async function readColumn(
   await using scope = await openLease({ TimeZone: 'America/New_York' });
   const path = await scope.write(file);
   await scope.lease.execute([
-    scanViewSql(table, [column(name, type)], [{ sources: [source], paths: [path] }]),
+    scanViewSql(table, [column(name, type)], [{ sources: [source], paths: [path], locations: [] }]),
   ]);
   const quoted = `"${name.replaceAll('"', '""')}"`;
   const from = `FROM "lake"."s.1"."my ""t"""`;
