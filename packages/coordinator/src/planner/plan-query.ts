@@ -2,10 +2,17 @@ import { QueryError } from '@svc/base';
 import type { StatementDescription } from '@svc/engine';
 import { type FragmentRequest, type FragmentTable, fragmentProtocolVersion } from '@svc/fragment-fn';
 import type { ObjectStore } from '@svc/lake';
-import { deserializeQuery, type ScanRequest, type StatementValues, statementValueMacros } from '@svc/sql';
+import {
+  deserializeQuery,
+  inlineParameters,
+  type ScanRequest,
+  type StatementValues,
+  statementValueMacros,
+} from '@svc/sql';
 import type { Session } from '../identity/session.js';
 import type { SessionSettings } from '../identity/session-settings.js';
 import type { AnalyzedQuery } from './analyze.js';
+import { parameterLiterals } from './parameter-literals.js';
 import { ownerOf, type PlannerDependencies } from './planner-dependencies.js';
 import { type ResolvedTable, resolveTables } from './resolve-tables.js';
 import { planWithCache } from './stub-plan-cache.js';
@@ -87,13 +94,18 @@ export async function describeQueryStatement(
 
 async function planBound(
   { pool, plans }: PlannerDependencies,
-  { session, signal, parameters }: PlanOptions,
+  { query, session, signal, parameters }: PlanOptions,
   bound: BoundQuery,
 ): Promise<StubPlan> {
+  const literals =
+    parameters === undefined || bound.tables.length === 0
+      ? undefined
+      : parameterLiterals(parameters, query.gated.parameters);
   return await planWithCache({
     ...bound,
     cache: plans,
     parameters,
+    inlinedSql: literals && inlineParameters(bound.sql, literals),
     signal,
     onLease: async (body) => {
       const lease = await pool.lease({ owner: ownerOf(session), lane: 'small', signal });

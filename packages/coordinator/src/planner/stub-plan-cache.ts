@@ -33,7 +33,7 @@ export async function planWithCache({ cache, onLease, ...options }: CachedPlanOp
   return plan;
 }
 
-function keyOf({ sql, tables, settings, parameters }: Omit<StubPlanOptions, 'lease'>): string {
+function keyOf({ sql, inlinedSql, tables, settings, parameters }: Omit<StubPlanOptions, 'lease'>): string {
   const shapes = tables.map((table) => [
     table.catalog,
     table.schema,
@@ -41,7 +41,14 @@ function keyOf({ sql, tables, settings, parameters }: Omit<StubPlanOptions, 'lea
     String(table.rowCount),
     table.columns.map((column) => [column.name, engineType(column.type)]),
   ]);
-  const identity = [sql, settings.catalog, settings.schema ?? null, settings.timeZone, shapes];
+  const identity = [
+    sql,
+    inlinedSql ?? null,
+    settings.catalog,
+    settings.schema ?? null,
+    settings.timeZone,
+    shapes,
+  ];
   const hash = createHash('sha256').update(JSON.stringify(identity));
   if (parameters !== undefined) hash.update(splitIpcStream(parameters)[0]?.header ?? '');
   return hash.digest('base64');

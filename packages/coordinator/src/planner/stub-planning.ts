@@ -36,6 +36,8 @@ export interface StubPlanOptions {
   readonly setup: readonly string[];
   /** Arrow IPC stream of one row; only its types matter here. */
   readonly parameters?: Uint8Array | undefined;
+  /** The text with the parameters' values in it, so that the optimiser sees them. */
+  readonly inlinedSql?: string | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -47,11 +49,12 @@ const everything: ScanRequest = { columns: undefined, filters: [] };
  */
 export async function planOnStubs(options: StubPlanOptions): Promise<StubPlan> {
   const { lease, sql, tables, parameters, signal } = options;
+  const planned = options.inlinedSql ?? sql;
   const stubs = await createStubs(options);
   const description = await lease.describe({ sql, ...(parameters && { parameters }) }, signal);
   if (tables.length === 0) return { description, requests: [], withoutPushdown: undefined };
   await lease.execute(planSettingStatements, signal);
-  const answer = await lease.queryText(planQuery, [sql], signal);
+  const answer = await lease.queryText(planQuery, [planned], signal);
   const pushdown = readPushdown(answer);
   if (pushdown.kind === 'unknown') {
     return { description, requests: tables.map(() => everything), withoutPushdown: pushdown.reason };
