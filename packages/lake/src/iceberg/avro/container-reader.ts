@@ -3,7 +3,7 @@ import { AvroError, namedAvroError } from './avro-error.js';
 import { decompressBlock } from './codecs.js';
 import { AvroCursor } from './cursor.js';
 import { type AvroType, hasBytes, parseAvroSchema } from './schema.js';
-import { compileRequired, type Shape } from './shapes.js';
+import { readerOf, type Shape } from './shapes.js';
 
 const magic = 0x4f626a01; // "Obj", version 1
 const syncBytes = 16;
@@ -33,7 +33,7 @@ export function openAvroFile(bytes: Uint8Array, source: string): AvroFile {
     const schemaText = metadata.get('avro.schema');
     if (schemaText === undefined) throw new AvroError('its header has no schema');
     const codec = Buffer.from(metadata.get('avro.codec') ?? Buffer.from('null')).toString();
-    const schema = parseAvroSchema(Buffer.from(schemaText).toString('utf8'));
+    const schema = internSchema(Buffer.from(schemaText).toString('utf8'));
     if (!hasBytes(schema)) throw new AvroError('its records have no content');
     return { source, metadata, schema, ...readBlocks(cursor, sync, codec, source) };
   } catch (error) {
@@ -44,13 +44,29 @@ export function openAvroFile(bytes: Uint8Array, source: string): AvroFile {
 /** The file's records in the given shape, one at a time. Errors as `openAvroFile`. */
 export function* readAvroRecords<T>(file: AvroFile, shape: Shape<T>): Generator<T, void, undefined> {
   try {
-    const read = compileRequired(file.schema, shape);
+    const read = readerOf(file.schema, shape);
     const cursor = new AvroCursor(file.records);
     for (let left = file.recordCount; left > 0; left--) yield read(cursor);
     if (cursor.remaining > 0) throw new AvroError('it has more data than its records');
   } catch (error) {
     throw namedAvroError(file.source, error);
   }
+}
+
+/** A table's manifests nearly always have one schema: parsed once, and its readers compiled once (see `readerOf`). */
+const schemas = new Map<string, AvroType>();
+const maxSchemas = 64;
+const maxInternedLength = 64 * 1024;
+
+function internSchema(schemaText: string): AvroType {
+  const known = schemas.get(schemaText);
+  if (known !== undefined) return known;
+  const schema = parseAvroSchema(schemaText);
+  if (schemaText.length > maxInternedLength) return schema;
+  const [oldest] = schemas.keys();
+  if (schemas.size >= maxSchemas && oldest !== undefined) schemas.delete(oldest);
+  schemas.set(schemaText, schema);
+  return schema;
 }
 
 function readMetadata(cursor: AvroCursor): ReadonlyMap<string, Uint8Array> {

@@ -119,15 +119,18 @@ function readPairs<T>(
   skipValue: Skip,
   wanted: ReadonlySet<number> | undefined,
 ): Read<ReadonlyMap<number, T>> {
+  const none: ReadonlyMap<number, T> = new Map();
   return (cursor) => {
-    const entries = new Map<number, T>();
+    let entries: Map<number, T> | undefined;
     for (let count = cursor.blockCount(); count > 0; count = cursor.blockCount())
       for (; count > 0; count--) {
         const key = readKey(cursor);
-        if (wanted === undefined || wanted.has(key)) entries.set(key, readValue(cursor));
-        else skipValue(cursor);
+        if (wanted === undefined || wanted.has(key)) {
+          entries ??= new Map();
+          entries.set(key, readValue(cursor));
+        } else skipValue(cursor);
       }
-    return entries;
+    return entries ?? none;
   };
 }
 
@@ -218,8 +221,20 @@ export function readDeferred<T>({ cursor, start, read }: Deferred<T>): T {
   }
 }
 
+/** Readers by what they read and what was written; both live as long as somebody holds them. */
+const readers = new WeakMap<Shape<unknown>, WeakMap<AvroType, Read<unknown>>>();
+
+/** The compiled reader of a shape, one for all files of the same schema: fresh code for every file would stay slow. */
+export function readerOf<T>(written: AvroType, shape: Shape<T>): Read<T> {
+  const known = readers.get(shape) ?? new WeakMap<AvroType, Read<unknown>>();
+  readers.set(shape, known);
+  const read = (known.get(written) as Read<T> | undefined) ?? compileRequired(written, shape);
+  known.set(written, read);
+  return read;
+}
+
 /** A value that must be there, whose type may still be written as a union with null. */
-export function compileRequired<T>(written: AvroType, shape: Shape<T>): Read<T> {
+function compileRequired<T>(written: AvroType, shape: Shape<T>): Read<T> {
   if (written.kind !== 'union' || shape.absent !== undefined) return shape.compile(written);
   const read = compileNullable(written, shape);
   return (cursor) => {

@@ -70,55 +70,49 @@ function bindFilter(filter: ScanFilter, fields: readonly NestedField[]): BoundFi
       return allOf(filter.filters.map((inner) => bindFilter(inner, fields)));
     case 'or':
       return anyOf(filter.filters.map((inner) => bindFilter(inner, fields)));
-    case 'compare':
-    case 'in':
-    case 'starts-with':
     case 'is-null':
-    case 'is-not-null': {
-      const field = findField(filter.column, fields);
-      if (field === undefined || !isPrimitive(field.type)) return always;
-      return bindColumn(filter, field.id, field.type);
-    }
+    case 'is-not-null':
+      return onColumn(filter.column, fields, () => ({ kind: filter.kind }));
+    case 'starts-with':
+      return onColumn(filter.column, fields, (type) => bindPrefix(filter.prefix, type));
+    case 'in':
+      return onColumn(filter.column, fields, (type) => bindList(filter.literals, type));
+    case 'compare':
+      return onColumn(filter.column, fields, (type) => {
+        const value = toColumnValue(type, filter.literal);
+        return value === undefined ? 'always' : bindComparison(filter.operator, value);
+      });
   }
 }
 
-function bindColumn(
-  filter: Exclude<ScanFilter, { kind: 'and' | 'or' }>,
-  fieldId: number,
-  type: PrimitiveType,
+function onColumn(
+  path: ColumnPath,
+  fields: readonly NestedField[],
+  bind: (type: PrimitiveType) => ColumnPredicate | 'always' | 'never',
 ): BoundFilter {
-  const on = (predicate: ColumnPredicate): BoundFilter => ({ kind: 'column', fieldId, type, predicate });
-  switch (filter.kind) {
-    case 'is-null':
-    case 'is-not-null':
-      return on({ kind: filter.kind });
-    case 'starts-with':
-      if (type.kind !== 'string') return always;
-      if (filter.prefix === '') return on({ kind: 'is-not-null' });
-      return on({ kind: 'starts-with', prefix: Buffer.from(filter.prefix, 'utf8') });
-    case 'in': {
-      const values = bindList(filter.literals, type);
-      if (values === undefined) return always;
-      return values.length === 0 ? never : on({ kind: 'in', values });
-    }
-    case 'compare': {
-      const bound = toColumnValue(type, filter.literal);
-      if (bound === undefined) return always;
-      const predicate = bindComparison(filter.operator, bound);
-      return predicate === undefined ? never : on(predicate);
-    }
-  }
+  const field = findField(path, fields);
+  if (field === undefined || !isPrimitive(field.type)) return always;
+  const predicate = bind(field.type);
+  if (predicate === 'always') return always;
+  return predicate === 'never' ? never : { kind: 'column', fieldId: field.id, type: field.type, predicate };
+}
+
+function bindPrefix(prefix: string, type: PrimitiveType): ColumnPredicate | 'always' {
+  if (type.kind !== 'string') return 'always';
+  return prefix === ''
+    ? { kind: 'is-not-null' }
+    : { kind: 'starts-with', prefix: Buffer.from(prefix, 'utf8') };
 }
 
 /** A literal between two values of the column (1.5 for an integer) moves to the value below. */
 function bindComparison(
   operator: ComparisonOperator,
   { value, isExact }: ColumnValue,
-): ColumnPredicate | undefined {
+): ColumnPredicate | 'never' {
   if (isExact) return { kind: 'compare', operator, value };
   switch (operator) {
     case '=':
-      return undefined;
+      return 'never';
     case '<>':
       return { kind: 'is-not-null' };
     case '<':
@@ -130,17 +124,18 @@ function bindComparison(
   }
 }
 
-/** Sorted and without repetition; `undefined` when one of the literals cannot be bound. */
-function bindList(literals: readonly Literal[], type: PrimitiveType): readonly Comparable[] | undefined {
+/** The values sorted and without repetition; those that the column cannot hold are left out. */
+function bindList(literals: readonly Literal[], type: PrimitiveType): ColumnPredicate | 'always' | 'never' {
   const values: Comparable[] = [];
   for (const literal of literals) {
     const bound = toColumnValue(type, literal);
-    if (bound === undefined) return undefined;
+    if (bound === undefined) return 'always';
     if (bound.isExact) values.push(bound.value);
   }
   values.sort(compareValues);
-  return values.filter((value, index) => {
+  const distinct = values.filter((value, index) => {
     const previous = values[index - 1];
     return previous === undefined || compareValues(previous, value) !== 0;
   });
+  return distinct.length === 0 ? 'never' : { kind: 'in', values: distinct };
 }

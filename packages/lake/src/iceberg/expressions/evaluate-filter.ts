@@ -9,7 +9,7 @@ import {
   type PrimitiveValue,
   toComparable,
 } from '../spec/values.js';
-import type { BoundFilter } from './bind-filter.js';
+import type { BoundFilter, ColumnFilter } from './bind-filter.js';
 import { type ColumnSummary, predicateMightHold } from './column-predicate.js';
 import type { PartitionFilter } from './project-filter.js';
 
@@ -76,7 +76,12 @@ export function partitionMightMatch(
 /** Also false when the file has no rows at all. */
 export function fileMightMatch(filter: BoundFilter, metrics: ColumnMetrics): boolean {
   if (metrics.recordCount === 0) return false;
-  return metricsMightMatch(filter, metrics);
+  // A range is two conditions on one column, one after the other: its bounds are decoded once.
+  let last: { readonly fieldId: number; readonly summary: ColumnSummary } | undefined;
+  return columnFilterHolds(filter, ({ fieldId, type }) => {
+    if (last?.fieldId !== fieldId) last = { fieldId, summary: summarise(fieldId, type, metrics) };
+    return last.summary;
+  });
 }
 
 const onlyNulls: ColumnSummary = {
@@ -107,18 +112,18 @@ function partitionFilterHolds(
   }
 }
 
-function metricsMightMatch(filter: BoundFilter, metrics: ColumnMetrics): boolean {
+function columnFilterHolds(filter: BoundFilter, summaryOf: (column: ColumnFilter) => ColumnSummary): boolean {
   switch (filter.kind) {
     case 'always':
       return true;
     case 'never':
       return false;
     case 'and':
-      return filter.filters.every((inner) => metricsMightMatch(inner, metrics));
+      return filter.filters.every((inner) => columnFilterHolds(inner, summaryOf));
     case 'or':
-      return filter.filters.some((inner) => metricsMightMatch(inner, metrics));
+      return filter.filters.some((inner) => columnFilterHolds(inner, summaryOf));
     case 'column':
-      return predicateMightHold(filter.predicate, summarise(filter.fieldId, filter.type, metrics));
+      return predicateMightHold(filter.predicate, summaryOf(filter));
   }
 }
 

@@ -66,24 +66,28 @@ interface WrittenEntry {
 
 const statusDeleted = 2;
 
-/** Reads a manifest of data files. Throws DATA_CORRUPT, and UNSUPPORTED_TABLE_FEATURE for encrypted files. */
-export function readManifest(
-  avro: AvroFile,
-  manifest: ManifestFile,
+/** Throws DATA_CORRUPT, and UNSUPPORTED_TABLE_FEATURE for encrypted files. */
+export type ManifestReader = (avro: AvroFile, manifest: ManifestFile) => ManifestContent;
+
+/** A reader for all manifests of data files that have one partition spec. */
+export function createManifestReader(
   partitionSpec: TypedPartitionSpec,
   pruning: FilePruning,
-): ManifestContent {
-  const files: DataFile[] = [];
-  let [liveFileCount, liveBytes] = [0, 0];
-  for (const entry of readAvroRecords(avro, entryShape(partitionSpec, pruning.fieldIds))) {
-    if (entry.status === statusDeleted) continue;
-    liveFileCount++;
-    liveBytes += entry.file.sizeBytes;
-    if (entry.file.content !== 0) throw unexpectedDeleteFile(avro, entry.file);
-    if (!pruning.partitionMightMatch(entry.file.partition) || !pruning.fileMightMatch(entry.file)) continue;
-    files.push(toDataFile(entry, manifest, partitionSpec));
-  }
-  return { files, liveFileCount, liveBytes };
+): ManifestReader {
+  const shape = entryShape(partitionSpec, pruning.fieldIds);
+  return (avro, manifest) => {
+    const files: DataFile[] = [];
+    let [liveFileCount, liveBytes] = [0, 0];
+    for (const entry of readAvroRecords(avro, shape)) {
+      if (entry.status === statusDeleted) continue;
+      liveFileCount++;
+      liveBytes += entry.file.sizeBytes;
+      if (entry.file.content !== 0) throw unexpectedDeleteFile(avro, entry.file);
+      if (!pruning.partitionMightMatch(entry.file.partition) || !pruning.fileMightMatch(entry.file)) continue;
+      files.push(toDataFile(entry, manifest, partitionSpec));
+    }
+    return { files, liveFileCount, liveBytes };
+  };
 }
 
 /** The spec that the manifest's files are partitioned by, as its own header has it. */

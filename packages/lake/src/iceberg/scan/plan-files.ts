@@ -12,7 +12,7 @@ import { type BoundFilter, bindFilters, filteredFieldIds } from '../expressions/
 import { fileMightMatch, manifestMightMatch, partitionMightMatch } from '../expressions/evaluate-filter.js';
 import { type PartitionFilter, projectFilter } from '../expressions/project-filter.js';
 import type { DataFile, TypedPartitionSpec } from '../manifests/data-file.js';
-import { manifestSpecId, readManifest } from '../manifests/manifest.js';
+import { createManifestReader, type ManifestReader, manifestSpecId } from '../manifests/manifest.js';
 import { type ManifestFile, namedManifest, readManifestList } from '../manifests/manifest-list.js';
 import type { Snapshot } from '../spec/snapshot.js';
 import type { Schema } from '../spec/types.js';
@@ -70,7 +70,7 @@ export async function planFiles(
     filter,
     fieldIds: filteredFieldIds(filter),
     specs: typedPartitionSpecs(table.metadata, schema),
-    partitionFilters: new Map(),
+    partitions: new Map(),
   };
   const list = await readManifests(planner, snapshot);
   const needed = list.manifests.filter((manifest) => manifestMightHaveFiles(planner, manifest));
@@ -97,7 +97,12 @@ interface Planner {
   readonly fieldIds: ReadonlySet<number>;
   readonly specs: ReadonlyMap<number, TypedPartitionSpec>;
   /** By spec id, made when first needed. */
-  readonly partitionFilters: Map<number, PartitionFilter>;
+  readonly partitions: Map<number, PartitionPruning>;
+}
+
+interface PartitionPruning {
+  readonly filter: PartitionFilter;
+  readonly readManifest: ManifestReader;
 }
 
 interface ManifestListRead {
@@ -150,15 +155,21 @@ function manifestMightHaveFiles(planner: Planner, manifest: ManifestFile): boole
   if (manifest.addedFileCount === 0 && manifest.existingFileCount === 0) return false;
   if (manifest.partitions === null || manifest.specId === null) return true;
   const spec = specOfManifest(planner.specs, manifest.specId, manifest.location);
-  return manifestMightMatch(partitionFilterOf(planner, spec), manifest.partitions, spec.types);
+  return manifestMightMatch(partitionPruning(planner, spec).filter, manifest.partitions, spec.types);
 }
 
-function partitionFilterOf(planner: Planner, { spec }: TypedPartitionSpec): PartitionFilter {
-  const made = planner.partitionFilters.get(spec.specId);
+function partitionPruning(planner: Planner, partitionSpec: TypedPartitionSpec): PartitionPruning {
+  const { specId } = partitionSpec.spec;
+  const made = planner.partitions.get(specId);
   if (made !== undefined) return made;
-  const filter = projectFilter(planner.filter, spec);
-  planner.partitionFilters.set(spec.specId, filter);
-  return filter;
+  const filter = projectFilter(planner.filter, partitionSpec.spec);
+  const readManifest = createManifestReader(partitionSpec, {
+    fieldIds: planner.fieldIds,
+    partitionMightMatch: (values) => partitionMightMatch(filter, values),
+    fileMightMatch: (metrics) => fileMightMatch(planner.filter, metrics),
+  });
+  planner.partitions.set(specId, { filter, readManifest });
+  return { filter, readManifest };
 }
 
 async function readDataManifest(planner: Planner, manifest: ManifestFile): Promise<ManifestRead> {
@@ -175,13 +186,7 @@ async function readDataManifest(planner: Planner, manifest: ManifestFile): Promi
     );
   const specId = manifest.specId ?? manifestSpecId(file);
   const partitionSpec = specOfManifest(planner.specs, specId, manifest.location);
-  const partitionFilter = partitionFilterOf(planner, partitionSpec);
-  const content = readManifest(file, manifest, partitionSpec, {
-    fieldIds: planner.fieldIds,
-    partitionMightMatch: (values) => partitionMightMatch(partitionFilter, values),
-    fileMightMatch: (metrics) => fileMightMatch(planner.filter, metrics),
-  });
-  return { ...content, bytes: sizeBytes };
+  return { ...partitionPruning(planner, partitionSpec).readManifest(file, manifest), bytes: sizeBytes };
 }
 
 async function loadAvro({ table, options }: Planner, location: string): Promise<LoadedAvroFile> {
