@@ -82,6 +82,7 @@ function scanOf(file: FileScan): TableScan {
     rowGroupsPrunedByBloom: 0,
     bytesTotal: file.sizeBytes,
     bytesPlanned: 0,
+    rowsPlanned: 0,
   };
   return {
     tableName: 't',

@@ -22,6 +22,8 @@ export interface CoordinatorOptions {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly version: string;
+  /** Milliseconds since 1970, by which sessions and tickets expire and queries are timed. Default: the system's. */
+  readonly now?: () => number;
 }
 
 export interface Listener {
@@ -68,7 +70,7 @@ interface Parts {
 
 function assemble(options: CoordinatorOptions, { pool, lake, passwordPath, identity }: Parts): Coordinator {
   const { config, logger, metrics, version } = options;
-  const now = Date.now;
+  const now = options.now ?? Date.now;
   const planner = createPlanning({ config, pool, lake, metrics });
   const runner = createRunning({ config, pool, metrics, logger, lake, now });
   const sessions = new SessionStore({

@@ -226,6 +226,7 @@ const scan: TableScan = {
     rowGroupsPrunedByBloom: 0,
     bytesTotal: 0,
     bytesPlanned: 0,
+    rowsPlanned: 0,
   },
 };
 

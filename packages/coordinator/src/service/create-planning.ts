@@ -54,7 +54,7 @@ export function createPlanning({
         manifests: lake.manifests,
         signal,
       });
-      countScan(metrics, scan.counts);
+      countScan(metrics, scan.counts, table.rowCount);
       return scan;
     },
     checkTimeZone: (name, session, signal) => checkTimeZone(pool, name, session, signal),

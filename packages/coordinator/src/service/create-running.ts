@@ -52,6 +52,7 @@ export function createRunning({
       metrics.stagingBytes.inc({ source: 'cache' }, Math.max(0, staged.bytesStaged - staged.bytesFetched));
       const filesRead = staged.groups.reduce((sum, group) => sum + group.paths.length, 0);
       metrics.scanFiles.inc({ outcome: 'read' }, filesRead);
+      metrics.scanRowGroups.inc({ outcome: 'read' }, scan.counts.rowGroupsPlanned);
       return { ...staged, filesRead };
     },
   };

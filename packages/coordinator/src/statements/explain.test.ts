@@ -26,6 +26,7 @@ const scan: TableScan = {
     rowGroupsPrunedByBloom: 1,
     bytesTotal: 3_000_000,
     bytesPlanned: 1024,
+    rowsPlanned: 0,
   },
 };
 

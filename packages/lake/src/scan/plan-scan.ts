@@ -80,6 +80,7 @@ interface PlannedFile {
   readonly mapping: ColumnMapping;
   readonly scan: FileScan;
   readonly rowGroupCount: number;
+  readonly selectedRows: number;
   readonly pruned: PrunedRowGroups;
 }
 
@@ -130,7 +131,8 @@ async function planFile(planner: Planner, file: DataFile): Promise<PlannedFile> 
     columnNames: mapping.columnNames,
     selectedBytes: selectionBytes(footer, { rowGroups: pruned.rowGroups, columns: mapping.columnNames }),
   };
-  return { mappingKey, mapping, scan, rowGroupCount: footer.rowGroupCount, pruned };
+  const selectedRows = pruned.rowGroups.reduce((sum, rowGroup) => sum + (footer.rowCounts[rowGroup] ?? 0), 0);
+  return { mappingKey, mapping, scan, rowGroupCount: footer.rowGroupCount, selectedRows, pruned };
 }
 
 function mappingOf(
@@ -191,5 +193,6 @@ function countAll(plan: FilePlan, planned: readonly PlannedFile[], groups: reado
     rowGroupsPrunedByBloom: sum((file) => file.pruned.prunedByBloom),
     bytesTotal: plan.counts.bytesTotal,
     bytesPlanned: sum((file) => file.scan.selectedBytes),
+    rowsPlanned: sum((file) => file.selectedRows),
   };
 }

@@ -85,6 +85,8 @@ export interface ScanCounts {
   /** Bytes of the whole table snapshot, and of the chunks left after pruning and projection. */
   readonly bytesTotal: number;
   readonly bytesPlanned: number;
+  /** Rows of the row groups left after pruning. */
+  readonly rowsPlanned: number;
 }
 
 export interface TableScan {
