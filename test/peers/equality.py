@@ -47,7 +47,7 @@ def spelling(kind: pa.DataType) -> str:
     if pt.is_decimal(kind):
         return f"decimal({kind.precision}, {kind.scale})"
     if pt.is_timestamp(kind):
-        return "timestamptz" if kind.tz else "timestamp"
+        return f"timestamp{'tz' if kind.tz else ''}[{kind.unit}]"
     if pt.is_struct(kind):
         return "struct<" + ", ".join(f"{field.name}: {spelling(field.type)}" for field in kind) + ">"
     if pt.is_map(kind):
@@ -63,11 +63,9 @@ def rows_of(table: pa.Table) -> list[tuple]:
 
 
 def column_values(column: pa.ChunkedArray) -> list:
-    """Python values. Timestamps as microseconds, since Python has no year below 1."""
+    """Python values. Timestamps as numbers of their unit: Python knows neither nanoseconds nor the year 0."""
     if pt.is_timestamp(column.type):
-        zone = column.type.tz
-        unified = column.cast(pa.timestamp("us", tz=zone))
-        return unified.cast(pa.int64()).to_pylist()
+        return column.cast(pa.int64()).to_pylist()
     return column.to_pylist()
 
 

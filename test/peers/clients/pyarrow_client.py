@@ -2,6 +2,7 @@
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.flight as flight
 
 import flight_sql_messages as messages
@@ -90,7 +91,7 @@ def every_engine_type_arrives_as_the_engine_exports_it():
 
 @checks.check
 def nulls_of_every_type_arrive():
-    names = duckdb.sql(TYPED_VALUES).columns
+    names = [name for name in duckdb.sql(TYPED_VALUES).columns if name != "an_array"]  # no CASE over arrays
     nulls = f"select {', '.join(f'case when n = 1 then {name} end as {name}' for name in names)} from ({TYPED_VALUES}), range(3) r(n)"
     expected = duckdb.sql(nulls).fetch_arrow_table()
     expect(difference(expected, session.query(nulls)), None)
@@ -107,7 +108,7 @@ def enums_arrive_as_dictionaries():
 def a_million_rows_arrive_complete():
     table = session.query(MILLION_ROWS)
     expect(table.num_rows, 1_000_000)
-    expect(pa.compute.sum(table.column("n")).as_py(), MILLION_SUM)
+    expect(pc.sum(table.column("n")).as_py(), MILLION_SUM)
 
 
 @checks.check
@@ -119,7 +120,7 @@ def an_empty_result_has_its_schema():
 
 @checks.check
 def get_schema_answers_the_schema_of_the_result():
-    sql = messages.statement_query(f"select id, amount, at as moment from {TABLE}")
+    sql = messages.statement_query(f"select id, amount, moment as m from {TABLE}")
     schema = session.client.get_schema(flight.FlightDescriptor.for_command(sql), session.options()).schema
     expect(schema, session.info(sql).schema)
 
@@ -207,7 +208,7 @@ def sql_info_has_every_id_of_the_specification():
     table = session.command(messages.get_sql_info())
     table.validate(full=True)
     found = set(table.column("info_name").to_pylist())
-    wanted = {*range(0, 9), 100, 101, 102, *range(500, 577)}
+    wanted = {*range(0, 12), 100, 101, *range(500, 577)}
     missing = sorted(wanted - found)
     expect(missing, [], "ids without a value")
     few = session.command(messages.get_sql_info(0, 500))

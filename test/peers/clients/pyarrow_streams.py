@@ -10,7 +10,7 @@ import pyarrow.flight as flight
 
 from checks import Checks, expect, raises, wait_until
 from pyarrow_session import Session
-from statements import ENDLESS_ROWS, ENDLESS_WORK
+from statements import ENDLESS_ROWS, ENDLESS_WORK, MILLION_ROWS
 from target import target_from_arguments
 
 target = target_from_arguments()
@@ -20,13 +20,18 @@ session = Session.open(target)
 #: The bar for giving the engine back after a client has gone, and what a loaded test machine may add to it.
 FREE_SECONDS = 1.0 + 2.0
 SLEEPERS = 6
+#: `query.max_concurrent` of the service under test.
+ENGINES = 3
 
+#: A client that says when it has got as far as it will, then waits to be killed.
 ABANDONING_PROGRAM = """
 import sys, time
+import statements
 from pyarrow_session import Session
-from statements import ENDLESS_ROWS
 from target import target_from_arguments
-reader = Session.open(target_from_arguments()).start(ENDLESS_ROWS)
+session = Session.open(target_from_arguments())
+print("signed in", flush=True)
+reader = session.start(getattr(statements, sys.argv[2]))
 reader.read_chunk()
 print("reading", flush=True)
 time.sleep(600)
@@ -55,26 +60,27 @@ def a_stream_that_is_cancelled_frees_its_engine():
     return free_within()
 
 
-@checks.check
-def a_query_that_is_cancelled_before_its_first_row_frees_its_engine():
-    reader = session.start(ENDLESS_WORK)
-    wait_until(lambda: target.active_queries() == 1, "the query runs")
-    threading.Timer(0.3, reader.cancel).start()
-    with raises(flight.FlightCancelledError):
-        reader.read_all()
-    return free_within()
-
-
-@checks.check
-def a_client_that_is_killed_frees_its_engine():
-    child = subprocess.Popen([sys.executable, "-c", ABANDONING_PROGRAM, sys.argv[1]], stdout=subprocess.PIPE, text=True)
+def killed(statement: str, last_word: str) -> str:
+    command = [sys.executable, "-c", ABANDONING_PROGRAM, sys.argv[1], statement]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
-        expect(child.stdout.readline().strip(), "reading")
-        expect(target.active_queries(), 1, "active before")
+        while child.stdout.readline().strip() != last_word:
+            expect(child.poll(), None, "the client's exit code")
+        wait_until(lambda: target.active_queries() == 1, "the query runs")
     finally:
         child.kill()
         child.wait()
     return free_within()
+
+
+@checks.check
+def a_client_that_is_killed_while_reading_frees_its_engine():
+    return killed("ENDLESS_ROWS", "reading")
+
+
+@checks.check
+def a_client_that_is_killed_while_waiting_frees_its_engine():
+    return killed("ENDLESS_WORK", "signed in")
 
 
 @checks.check
@@ -92,25 +98,68 @@ def a_deadline_of_a_year_is_no_deadline():
     expect(reader.read_all().to_pydict(), {"n": [1]})
 
 
-@checks.check
-def more_sleepers_than_engines_leave_room_for_a_small_query():
-    """Each sleeper has its own connection, reads one batch, and stops."""
-    sleepers = []
-    try:
-        for _ in range(SLEEPERS):
-            sleeper = Session.open(target)
-            reader = sleeper.start(ENDLESS_ROWS)
+class Sleeper:
+    """A client on a connection of its own that reads one batch of a result, as soon as it gets one, and then stops."""
+
+    def __init__(self, sql: str) -> None:
+        self._session = Session.open(target)
+        self._stream: list[flight.FlightStreamReader] = []
+        self._thread = threading.Thread(target=self._read_one, args=(sql,), daemon=True)
+        self._thread.start()
+
+    def _read_one(self, sql: str) -> None:
+        try:
+            reader = self._session.start(sql)
+            self._stream.append(reader)
             reader.read_chunk()
-            sleepers.append((sleeper, reader))
-        began = time.monotonic()
-        expect(session.value("select 1"), 1)
-        seconds = time.monotonic() - began
-        expect(seconds < 10, True, f"select 1 took {seconds:.1f} s")
-    finally:
-        for sleeper, reader in sleepers:
+        except (pa.ArrowException, flight.FlightError, StopIteration):
+            pass  # woken up while it waited for its turn
+
+    @property
+    def is_asleep(self) -> bool:
+        return not self._thread.is_alive()
+
+    def wake(self) -> None:
+        for reader in self._stream:
             reader.cancel()
-            sleeper.close()
-    return f"select 1 after {seconds * 1000:.0f} ms; {free_within(15)}"
+        self._session.close()
+
+
+@checks.check
+def endless_sleepers_on_every_engine_leave_room_for_a_small_query():
+    sleepers = [Sleeper(ENDLESS_ROWS) for _ in range(SLEEPERS)]
+    try:
+        wait_until(lambda: sum(sleeper.is_asleep for sleeper in sleepers) >= ENGINES, "the engines are taken")
+        seconds = time_of_select_1()
+    finally:
+        for sleeper in sleepers:
+            sleeper.wake()
+    wait_until(nothing_runs, "a sleeper's query still runs", 20)
+    return f"select 1 after {seconds * 1000:.0f} ms"
+
+
+@checks.check
+def sleepers_over_finished_results_hold_no_engine():
+    """Each result fits into the spool, so its engine is given back although its client reads no further."""
+    sleepers = [Sleeper(MILLION_ROWS) for _ in range(SLEEPERS)]
+    try:
+        wait_until(lambda: all(sleeper.is_asleep for sleeper in sleepers), "every sleeper got its first batch", 30)
+        began = time.monotonic()
+        expect(session.query(MILLION_ROWS).num_rows, 1_000_000, "another client's large result")
+        seconds = time.monotonic() - began
+    finally:
+        for sleeper in sleepers:
+            sleeper.wake()
+    wait_until(nothing_runs, "a sleeper's query still runs", 20)
+    return f"a million rows after {seconds:.1f} s"
+
+
+def time_of_select_1() -> float:
+    began = time.monotonic()
+    expect(session.value("select 1"), 1)
+    seconds = time.monotonic() - began
+    expect(seconds < 10, True, f"select 1 took {seconds:.1f} s")
+    return seconds
 
 
 @checks.check

@@ -17,7 +17,7 @@ MILLION_SUM = 999_999 * 1_000_000 // 2
 #: Statement, and the codes one of which the refusal must name.
 REFUSED = {
     "a file as a table": ("select * from '/etc/passwd'", ["TABLE_REFERENCE_NOT_ALLOWED"]),
-    "a quoted file as a table": ('select * from "/etc/passwd"', ["TABLE_REFERENCE_NOT_ALLOWED", "TABLE_NOT_FOUND"]),
+    "a quoted file as a table": ('select * from "/etc/passwd"', ["TABLE_REFERENCE_NOT_ALLOWED", "TABLE_NOT_FOUND", "SCHEMA_NOT_FOUND"]),
     "a parquet file as a table": ("select * from 'x.parquet'", ["TABLE_REFERENCE_NOT_ALLOWED"]),
     "read_text": ("select * from read_text('/etc/passwd')", ["FUNCTION_NOT_ALLOWED", "TABLE_REFERENCE_NOT_ALLOWED"]),
     "read_csv in a subquery": (

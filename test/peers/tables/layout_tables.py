@@ -132,7 +132,7 @@ LAYOUT_TABLES = [
             Filter("id = 777", prunes=True),
             Filter("id between 100 and 120", prunes=True),
             Filter("category = 'wet'"),
-            Filter("at < '1969-06-01T00:00:00'"),
+            Filter("moment < '1969-06-01T00:00:00'"),
         ),
     ),
     TableCase("added_files", write_added_files, (Filter("id < 5", prunes=True), Filter("kind = 'wet'"))),

@@ -169,7 +169,7 @@ TYPED_TABLES = [
             Filter("a_time > '20:00:00'", prunes=True),
             Filter("a_timestamp > '5000-01-01T00:00:00'", prunes=True),
             Filter("a_string = 'a''b\"c'", prunes=True),
-            Filter("a_double > 0.05", prunes=True),
+            Filter("a_double > 0.05"),
             Filter("a_float <= 0"),
             Filter("a_bool = false", prunes=True),
         ),
