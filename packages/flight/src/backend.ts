@@ -42,7 +42,12 @@ export interface ResultMessage {
 }
 
 export interface ResultStream {
+  /** Encapsulated Arrow IPC schema; byte for byte that of the plan. */
   readonly schema: Uint8Array;
+  /**
+   * Dictionaries and batches, iterated once, one `next` at a time. Ended early by `return`, while a `next` may be
+   * pending; a message that this `next` still answers is released. If nothing was read, one `next` precedes `return`.
+   */
   readonly messages: AsyncIterable<ResultMessage>;
   /**
    * Aborts, with the error as its reason, when the result ends although the client may not be reading: killed by an
@@ -107,6 +112,7 @@ export interface FlightSqlBackend<S> {
     schemaPattern: string | undefined,
     context: CallContext,
   ): Promise<readonly { readonly catalog: string; readonly schema: string }[]>;
+  /** Ordered by catalog, schema and table. Patterns are those of compileLikePattern. */
   tables(session: S, filter: TableFilter, context: CallContext): AsyncIterable<TableRow>;
   sqlInfo(): SqlInfoFacts;
 

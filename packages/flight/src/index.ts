@@ -13,20 +13,6 @@ export type {
   TableFilter,
   TableRow,
 } from './backend.js';
-export {
-  type CallOptions,
-  type ClientPreparedStatement,
-  createFlightClient,
-  type FlightClient,
-  type FlightClientOptions,
-  type FlightQuery,
-} from './client/flight-client.js';
-export type { IpcMessage } from './framing/flight-data.js';
-export {
-  createFlightServer,
-  type FlightServer,
-  type FlightServerKeepalive,
-  type FlightServerLimits,
-  type FlightServerOptions,
-} from './server/flight-server.js';
-export { compileLikePattern, escapeLikePattern, type LikePatternOptions } from './sql/like-pattern.js';
+export { createFlightClient, type FlightClient, type FlightClientOptions } from './client/flight-client.js';
+export { createFlightServer, type FlightServer, type FlightServerOptions } from './server/flight-server.js';
+export { compileLikePattern } from './sql/like-pattern.js';

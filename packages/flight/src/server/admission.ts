@@ -89,11 +89,11 @@ export function createAdmission<S>(options: AdmissionOptions<S>): Admission<S> {
   const interceptor: ServerInterceptor = (definition, transport) => {
     const method = methodOfPath(definition.path);
     const controller = new AbortController();
-    let finished = false;
+    let sent: status | undefined;
     const sendStatus = transport.sendStatus.bind(transport);
     // grpc-js's own failures (limits, deadlines) pass here too, and get one of our codes.
     transport.sendStatus = (given) => {
-      finished = given.code === status.OK;
+      sent ??= given.code;
       sendStatus({ ...given, ...withStableCode(given.code, given.details) });
     };
     const reply = new ServerInterceptingCall(transport, {
@@ -108,7 +108,7 @@ export function createAdmission<S>(options: AdmissionOptions<S>): Admission<S> {
           },
           // Fires at every end of a call, the normal one included.
           onCancel: () => {
-            if (!finished) controller.abort(endReason(transport));
+            if (sent !== status.OK) controller.abort(endReason(transport, sent));
             leave(controller);
           },
         }),
@@ -154,8 +154,12 @@ export function bearerMetadata(bearer: string): Metadata {
   return metadata;
 }
 
-function endReason(call: ServerInterceptingCallInterface): QueryError {
-  return Number(call.getDeadline()) <= Date.now()
-    ? new QueryError('QUERY_TIMEOUT', 'The deadline of the call has passed.')
-    : new QueryError('CANCELLED', 'The client cancelled the call or went away.');
+/** Why a call ended that did not end well: its handler may still have work to stop. */
+function endReason(call: ServerInterceptingCallInterface, sent: status | undefined): QueryError {
+  if (Number(call.getDeadline()) <= Date.now())
+    return new QueryError('QUERY_TIMEOUT', 'The deadline of the call has passed.');
+  return new QueryError(
+    'CANCELLED',
+    sent === undefined ? 'The client cancelled the call or went away.' : 'The call has ended with an error.',
+  );
 }

@@ -26,13 +26,14 @@ function wideBackend(bodyBytes: number, count: number): FakeBackend {
   return createFakeBackend((_sql, _context, record) => wideResult(bodyBytes, count, record));
 }
 
-/** Messages whose memory is filled with garbage as soon as it is given back, as a reused slot would be. */
+/** Messages in shared memory that is filled with garbage as soon as it is given back, as a reused slot would be. */
 function reusedMemory(result: ResultStream): ResultStream {
   return {
     ...result,
     messages: (async function* () {
       for await (const message of result.messages) {
-        const body = Buffer.from(message.body);
+        const body = Buffer.from(new SharedArrayBuffer(message.body.length));
+        body.set(message.body);
         yield {
           ...message,
           body,

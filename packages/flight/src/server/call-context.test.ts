@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Metadata, type ServerInterceptingCallInterface } from '@grpc/grpc-js';
+import { describeCall } from './call-context.js';
+
+const plain = { isTls: false, tlsTerminatedUpstream: false };
+
+function describe(peer: string, connection = plain, metadata = new Metadata()) {
+  const call = { getPeer: () => peer } as ServerInterceptingCallInterface;
+  return describeCall(call, metadata, connection, new AbortController().signal);
+}
+
+for (const [peer, address, isConfidential] of [
+  ['127.0.0.1:5000', '127.0.0.1', true],
+  ['127.8.9.10:5000', '127.8.9.10', true],
+  ['::1:5000', '::1', true],
+  ['::ffff:127.0.0.1:5000', '127.0.0.1', true],
+  ['::ffff:10.0.0.7:5000', '10.0.0.7', false],
+  ['10.0.0.7:5000', '10.0.0.7', false],
+  ['2001:db8::1:5000', '2001:db8::1', false],
+  ['unknown', 'unknown', false],
+] as const) {
+  test(`a plain connection from ${peer} is ${isConfidential ? '' : 'not '}confidential`, () => {
+    const context = describe(peer);
+    assert.deepEqual([context.clientAddress, context.isConfidential], [address, isConfidential]);
+  });
+}
+
+test('TLS here or upstream makes any connection confidential', () => {
+  assert.equal(describe('10.0.0.7:5000', { ...plain, isTls: true }).isConfidential, true);
+  assert.equal(describe('10.0.0.7:5000', { ...plain, tlsTerminatedUpstream: true }).isConfidential, true);
+});
+
+test('repeated headers are joined, secrets and binary ones left out', () => {
+  const metadata = new Metadata();
+  for (const name of ['authorization', 'cookie', 'proxy-authorization']) metadata.set(name, 'secret');
+  metadata.set('token-bin', Buffer.from('secret'));
+  metadata.add('x-tag', 'a');
+  metadata.add('x-tag', 'b');
+  assert.deepEqual([...describe('127.0.0.1:1', plain, metadata).headers], [['x-tag', 'a, b']]);
+});
