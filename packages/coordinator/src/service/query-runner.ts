@@ -13,6 +13,7 @@ import type { Session } from '../identity/session.js';
 import type { PlannedAnswer, PlannedFragment, PlannedStatement } from '../planner/planned-statement.js';
 import type { Admission, AdmissionTicket } from '../scheduler/admission.js';
 import type { QueryTracker, TrackedQuery } from '../tracker/query-tracker.js';
+import { isSameSchema, schemaChanged } from './schema-check.js';
 import { trackedMessages } from './tracked-messages.js';
 
 export interface QueryRunnerDependencies {
@@ -123,6 +124,10 @@ async function fragmentStream(
       environmentOf(dependencies, planned),
       { signal: link.signal },
     );
+    if (!isSameSchema(fragment.schema, planned.schema)) {
+      await fragment.messages[Symbol.asyncIterator]().return?.();
+      throw schemaChanged();
+    }
   } catch (error) {
     place?.[Symbol.dispose]();
     link[Symbol.dispose]();

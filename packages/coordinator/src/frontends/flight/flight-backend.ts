@@ -16,6 +16,7 @@ import { schemaName } from '../../planner/names.js';
 import type { PlannedStatement } from '../../planner/planned-statement.js';
 import { emptySchema } from '../../results/text-answer.js';
 import { type QueryRunnerDependencies, recordFailure, runPlanned } from '../../service/query-runner.js';
+import { isSameSchema, schemaChanged } from '../../service/schema-check.js';
 import {
   describeStatement,
   planStatement,
@@ -69,6 +70,18 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
         caught,
       );
     }
+  }
+
+  /** The tables may have changed since the client was told what the statement answers. Cheap: plans are kept. */
+  async function checkPrepared(
+    session: Session,
+    { sql, schema }: Prepared,
+    context: CallContext,
+  ): Promise<void> {
+    if (planner.analyzer.classify(sql).kind !== 'query') return;
+    const signal = AbortSignal.any([context.signal, session.closed]);
+    const shape = await describeStatement(planner, { session, sql, signal });
+    if (!isSameSchema(shape.schema, schema)) throw schemaChanged();
   }
 
   function ticketFor(session: Session, planned: PlannedStatement): PlannedQuery {
@@ -129,6 +142,7 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
     planPrepared: (session, handle, context) =>
       inContext(context, session, async () => {
         const statement = prepared.get(session.key, handle);
+        await checkPrepared(session, statement, context);
         const planned = await plan(session, statement.sql, statement.parameters, context);
         return ticketFor(session, planned);
       }),
