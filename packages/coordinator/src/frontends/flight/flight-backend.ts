@@ -91,7 +91,7 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
   return {
     signIn: (credentials, context) =>
       inContext(context, undefined, () => signIn(dependencies, credentials, context)),
-    session: async (bearer) => sessions.find(bearer),
+    session: async (bearer, context) => withHeaderSchema(sessions.find(bearer), context),
 
     planStatement: (session, sql, context) =>
       inContext(context, session, async () =>
@@ -176,6 +176,15 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
     sessionOptions: (session) => getSessionOptions(session),
     setSessionOptions: (session, options) => setSessionOptions(session, options, planner),
   };
+}
+
+/** JDBC sends its `schema` property as a header of every call; it is the session's default until USE says otherwise. */
+function withHeaderSchema(session: Session, context: CallContext): Session {
+  const schema = context.headers.get('schema');
+  if (schema !== undefined && schema !== '' && session.settings.schema === undefined) {
+    session.settings = { ...session.settings, schema };
+  }
+  return session;
 }
 
 /** The statement type of a failed text, which may not even classify. */
