@@ -7,7 +7,7 @@ import { createHostPool, type EnginePool, supportedDuckDbVersion } from '@svc/en
 import { createFlightServer, type FlightServer } from '@svc/flight';
 import { createFlightBackend } from './frontends/flight/flight-backend.js';
 import type { Prepared } from './frontends/flight/prepared.js';
-import { HandleTable } from './identity/handle-table.js';
+import { HandleTable, preparedStatementErrors, ticketErrors } from './identity/handle-table.js';
 import { createLocalIdentity, localUsername, readOrCreatePassword } from './identity/local-identity.js';
 import { SessionStore } from './identity/session-store.js';
 import type { PlannedStatement } from './planner/planned-statement.js';
@@ -81,8 +81,8 @@ function assemble(options: CoordinatorOptions, { pool, lake, passwordPath, ident
     now,
   });
   const handleOptions = { ttlMs: config['session.handle_ttl_secs'] * 1000, maxPerSession: 1000, now };
-  const tickets = new HandleTable<PlannedStatement>(handleOptions);
-  const prepared = new HandleTable<Prepared>(handleOptions);
+  const tickets = new HandleTable<PlannedStatement>({ ...handleOptions, errors: ticketErrors });
+  const prepared = new HandleTable<Prepared>({ ...handleOptions, errors: preparedStatementErrors });
   sessions.onEnd((session) => {
     tickets.endSession(session.key);
     prepared.endSession(session.key);

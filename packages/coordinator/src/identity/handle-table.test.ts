@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fakeClock } from '../test-support/clock.js';
-import { HandleTable } from './handle-table.js';
+import { HandleTable, preparedStatementErrors, ticketErrors } from './handle-table.js';
 
 const ttlMs = 1000;
 
@@ -51,6 +51,16 @@ describe('a handle in the table', () => {
   });
 });
 
+describe('the handle of a prepared statement', () => {
+  it('says to prepare again, whatever is wrong with it', () => {
+    const { table } = newTable(preparedStatementErrors);
+    const handle = table.add('a', 'value');
+    table.delete('a', handle);
+    for (const read of [() => table.get('a', handle), () => table.get('b', handle)])
+      assert.throws(read, { code: 'PREPARED_STATEMENT_NOT_FOUND', message: /prepare it again/ });
+  });
+});
+
 describe('the handle table', () => {
   it('keeps a bounded number for each session, the newest', () => {
     const { table } = newTable();
@@ -79,7 +89,15 @@ describe('the handle table', () => {
   });
 });
 
-function newTable() {
+function newTable(errors = ticketErrors) {
   const clock = fakeClock();
-  return { clock, table: new HandleTable<string>({ ttlMs, maxPerSession: 3, now: clock.now }) };
+  return {
+    clock,
+    table: new HandleTable<string>({
+      ttlMs,
+      maxPerSession: 3,
+      now: clock.now,
+      errors,
+    }),
+  };
 }

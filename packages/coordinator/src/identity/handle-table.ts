@@ -1,11 +1,38 @@
-import { HandleSigner, handleExpired } from './handles.js';
+import { QueryError } from '@svc/base';
+import { HandleSigner } from './handles.js';
 
 interface Slot<T> {
   readonly value: T;
   expiresAtMs: number;
 }
 
+/** What a client is told of a handle that stands for nothing. */
+export interface HandleErrors {
+  /** Damaged, or issued elsewhere or for another session. */
+  readonly invalid: () => QueryError;
+  /** Issued here for this session, but given up since. */
+  readonly expired: () => QueryError;
+}
+
+export const ticketErrors: HandleErrors = {
+  invalid: () =>
+    new QueryError(
+      'TICKET_INVALID',
+      'The ticket is damaged, or was not issued by this service for this session: call GetFlightInfo again.',
+    ),
+  expired: () => new QueryError('TICKET_EXPIRED', 'The ticket has expired: call GetFlightInfo again.'),
+};
+
+const noSuchStatement = () =>
+  new QueryError(
+    'PREPARED_STATEMENT_NOT_FOUND',
+    'The prepared statement was closed, has expired, or is not one of this session: prepare it again.',
+  );
+
+export const preparedStatementErrors: HandleErrors = { invalid: noSuchStatement, expired: noSuchStatement };
+
 export interface HandleTableOptions {
+  readonly errors: HandleErrors;
   readonly ttlMs: number;
   /** Oldest first out, per session: a client that never closes its handles costs a bounded amount. */
   readonly maxPerSession: number;
@@ -37,19 +64,26 @@ export class HandleTable<T> {
     return handle;
   }
 
-  /** Throws TICKET_INVALID or TICKET_EXPIRED. */
+  /** Throws one of `errors`. */
   get(sessionKey: string, handle: Uint8Array): T {
-    const id = this.#signer.verify(handle, sessionKey);
+    const id = this.#idOf(sessionKey, handle);
     const slot = this.#bySession.get(sessionKey)?.get(id);
     const now = this.#options.now();
-    if (slot === undefined || slot.expiresAtMs < now) throw handleExpired();
+    if (slot === undefined || slot.expiresAtMs < now) throw this.#options.errors.expired();
     slot.expiresAtMs = now + this.#options.ttlMs;
     return slot.value;
   }
 
+  /** Twice is once. Throws `errors.invalid`. */
   delete(sessionKey: string, handle: Uint8Array): void {
-    const id = this.#signer.verify(handle, sessionKey);
+    const id = this.#idOf(sessionKey, handle);
     this.#bySession.get(sessionKey)?.delete(id);
+  }
+
+  #idOf(sessionKey: string, handle: Uint8Array): string {
+    const id = this.#signer.verify(handle, sessionKey);
+    if (id === undefined) throw this.#options.errors.invalid();
+    return id;
   }
 
   endSession(sessionKey: string): void {

@@ -28,7 +28,7 @@ describe('a signed handle', () => {
     for (let bit = 0; bit < handle.length * 8; bit += 1) {
       const damaged = Uint8Array.from(handle);
       damaged[bit >> 3] = (damaged[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-      assert.throws(() => signer.verify(damaged, session), { code: 'TICKET_INVALID' });
+      assert.equal(signer.verify(damaged, session), undefined);
     }
   });
 
@@ -44,15 +44,15 @@ describe('a signed handle', () => {
       new Uint8Array(1_000_000),
     ];
     for (const bytes of wrong) {
-      assert.throws(() => signer.verify(bytes, session), { code: 'TICKET_INVALID' });
+      assert.equal(signer.verify(bytes, session), undefined);
     }
   });
 
   it('is refused to any other session and by any other process', () => {
     const signer = new HandleSigner();
     const { handle } = signer.issue(session);
-    assert.throws(() => signer.verify(handle, 'other'), { code: 'TICKET_INVALID' });
-    assert.throws(() => signer.verify(handle, ''), { code: 'TICKET_INVALID' });
-    assert.throws(() => new HandleSigner().verify(handle, session), { code: 'TICKET_INVALID' });
+    assert.equal(signer.verify(handle, 'other'), undefined);
+    assert.equal(signer.verify(handle, ''), undefined);
+    assert.equal(new HandleSigner().verify(handle, session), undefined);
   });
 });

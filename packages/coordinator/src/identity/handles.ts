@@ -1,5 +1,4 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { QueryError } from '@svc/base';
 
 const idBytes = 16;
 const headBytes = 1 + idBytes;
@@ -19,12 +18,12 @@ export class HandleSigner {
     return { id: idOf(head), handle: Buffer.concat([head, this.#mac(head, sessionKey)]) };
   }
 
-  /** Answers the id. Throws TICKET_INVALID. */
-  verify(handle: Uint8Array, sessionKey: string): string {
+  /** Answers the id, or undefined when this was not issued here for this session. */
+  verify(handle: Uint8Array, sessionKey: string): string | undefined {
     const bytes = Buffer.from(handle.buffer, handle.byteOffset, handle.byteLength);
-    if (bytes.length !== headBytes + macBytes || bytes[0] !== formatVersion) throw invalid();
+    if (bytes.length !== headBytes + macBytes || bytes[0] !== formatVersion) return undefined;
     const head = bytes.subarray(0, headBytes);
-    if (!timingSafeEqual(bytes.subarray(headBytes), this.#mac(head, sessionKey))) throw invalid();
+    if (!timingSafeEqual(bytes.subarray(headBytes), this.#mac(head, sessionKey))) return undefined;
     return idOf(head);
   }
 
@@ -35,15 +34,4 @@ export class HandleSigner {
 
 function idOf(head: Buffer): string {
   return head.toString('hex', 1);
-}
-
-function invalid(): QueryError {
-  return new QueryError(
-    'TICKET_INVALID',
-    'The ticket is damaged, or was not issued by this service for this session: call GetFlightInfo again.',
-  );
-}
-
-export function handleExpired(): QueryError {
-  return new QueryError('TICKET_EXPIRED', 'The ticket has expired: call GetFlightInfo again.');
 }
