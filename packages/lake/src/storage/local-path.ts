@@ -22,11 +22,6 @@ export function toLocalPath(location: string): string {
   return decoded !== undefined && existsSync(decoded) ? decoded : literal;
 }
 
-/** True when the location is one that a local file store opens. */
-export function isLocalLocation(location: string): boolean {
-  return location.startsWith('file:') || !hasScheme(location);
-}
-
 function literalPath(location: string): string {
   if (location.startsWith('file:')) {
     const rest = location.slice('file:'.length);

@@ -94,6 +94,10 @@ async function findByListing(context: Context, { namespace, name }: TableIdentif
     const metadataLocation = await findMetadataFile(context.store, match.location, context.options);
     if (metadataLocation !== undefined)
       return { identifier: { namespace: resolved.namespace, name: match.name }, metadataLocation };
+    throw new QueryError(
+      'DATA_CORRUPT',
+      `The table folder ${match.location} has a version hint but no metadata file.`,
+    );
   }
   const wanted = JSON.stringify([...namespace, name].join('.'));
   throw new QueryError(

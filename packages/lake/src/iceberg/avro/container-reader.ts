@@ -2,6 +2,7 @@
 import { AvroError, namedAvroError } from './avro-error.js';
 import { decompressBlock } from './codecs.js';
 import { AvroCursor } from './cursor.js';
+import { createPacer } from './pacer.js';
 import { type AvroType, hasBytes, parseAvroSchema } from './schema.js';
 import { readerOf, type Shape } from './shapes.js';
 
@@ -21,8 +22,15 @@ export interface AvroFile {
   readonly records: Uint8Array;
 }
 
-/** Reads the header and decompresses all blocks. Throws DATA_CORRUPT naming `source` and what is wrong with it. */
-export function openAvroFile(bytes: Uint8Array, source: string): AvroFile {
+/**
+ * Reads the header and decompresses all blocks, in slices. Throws DATA_CORRUPT naming `source` and what is wrong with it,
+ * UNSUPPORTED_TABLE_FEATURE for an unknown codec.
+ */
+export async function openAvroFile(
+  bytes: Uint8Array,
+  source: string,
+  signal?: AbortSignal,
+): Promise<AvroFile> {
   try {
     const cursor = new AvroCursor(bytes);
     if (cursor.remaining < 4 || cursor.bytes.readUInt32BE(0) !== magic)
@@ -35,7 +43,7 @@ export function openAvroFile(bytes: Uint8Array, source: string): AvroFile {
     const codec = Buffer.from(metadata.get('avro.codec') ?? Buffer.from('null')).toString();
     const schema = internSchema(Buffer.from(schemaText).toString('utf8'));
     if (!hasBytes(schema)) throw new AvroError('its records have no content');
-    return { source, metadata, schema, ...readBlocks(cursor, sync, codec, source) };
+    return { source, metadata, schema, ...(await readBlocks(cursor, { sync, codec, source, signal })) };
   } catch (error) {
     throw namedAvroError(source, error);
   }
@@ -76,12 +84,18 @@ function readMetadata(cursor: AvroCursor): ReadonlyMap<string, Uint8Array> {
   return metadata;
 }
 
-function readBlocks(
+interface BlockFormat {
+  readonly sync: Buffer;
+  readonly codec: string;
+  readonly source: string;
+  readonly signal: AbortSignal | undefined;
+}
+
+async function readBlocks(
   cursor: AvroCursor,
-  sync: Buffer,
-  codec: string,
-  source: string,
-): Pick<AvroFile, 'recordCount' | 'records'> {
+  { sync, codec, source, signal }: BlockFormat,
+): Promise<Pick<AvroFile, 'recordCount' | 'records'>> {
+  const pacer = createPacer(signal);
   const blocks: Uint8Array[] = [];
   let [recordCount, totalBytes] = [0, 0];
   while (cursor.remaining > 0) {
@@ -96,6 +110,7 @@ function readBlocks(
     totalBytes += block.length;
     if (totalBytes > maxFileBytes) throw new AvroError(`it decompresses to more than ${maxFileBytes} bytes`);
     blocks.push(block);
+    if (pacer.isDue()) await pacer.pause();
   }
   const [only] = blocks;
   return { recordCount, records: blocks.length === 1 && only !== undefined ? only : Buffer.concat(blocks) };

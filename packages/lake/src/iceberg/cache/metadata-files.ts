@@ -39,7 +39,7 @@ export function createMetadataFiles(maxBytes: number): MetadataFiles {
       throwIfAborted(options.signal);
       const info = await store.head(location, options);
       const load = async () => {
-        const file = openAvroFile(await store.read(location, { version: info.version }), location);
+        const file = await openAvroFile(await store.read(location, { version: info.version }), location);
         return { value: file, bytes: file.records.length + info.sizeBytes };
       };
       return { file: await cache.get(keyOf('avro', info), load, options.signal), sizeBytes: info.sizeBytes };

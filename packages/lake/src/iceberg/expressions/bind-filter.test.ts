@@ -86,7 +86,7 @@ for (const [column, operator, type, value, expected] of comparisons)
 
 test('enters structs by name, exactly first and then by the only name that differs in case', () => {
   const idOf = (...column: string[]) => [
-    ...filteredFieldIds(bindFilters([{ kind: 'is-null', column }], fields)),
+    ...filteredFieldIds(bindFilters([{ kind: 'is-not-null', column }], fields)),
   ];
   assert.deepEqual(idOf('point', 'x'), [10]);
   assert.deepEqual(idOf('POINT', 'X'), [11]);
@@ -100,6 +100,7 @@ test('and, or and lists fold what is certain', () => {
   const unknown: ScanFilter = { kind: 'is-null', column: ['nowhere'] };
   const some: ScanFilter = { kind: 'is-null', column: ['i'] };
   const kindOf = (...filters: ScanFilter[]) => bindFilters(filters, fields).kind;
+  assert.equal(kindOf({ kind: 'is-null', column: ['point', 'x'] }), 'always');
   assert.equal(kindOf(never, some), 'never');
   assert.equal(kindOf(unknown, some), 'column');
   assert.equal(kindOf({ kind: 'or', filters: [unknown, some] }), 'always');

@@ -71,6 +71,9 @@ function bindFilter(filter: ScanFilter, fields: readonly NestedField[]): BoundFi
     case 'or':
       return anyOf(filter.filters.map((inner) => bindFilter(inner, fields)));
     case 'is-null':
+      // Writers differ in whether a null struct counts as a null of each of its fields.
+      if (filter.column.length > 1) return always;
+      return onColumn(filter.column, fields, () => ({ kind: filter.kind }));
     case 'is-not-null':
       return onColumn(filter.column, fields, () => ({ kind: filter.kind }));
     case 'starts-with':

@@ -3,8 +3,10 @@
  * are filtered on, of a pruned file nothing but these.
  */
 import { QueryError } from '@svc/base';
+import { namedAvroError } from '../avro/avro-error.js';
 import type { AvroFile } from '../avro/container-reader.js';
 import { readAvroRecords } from '../avro/container-reader.js';
+import { createPacer } from '../avro/pacer.js';
 import {
   boolean,
   bytes,
@@ -67,7 +69,11 @@ interface WrittenEntry {
 const statusDeleted = 2;
 
 /** Throws DATA_CORRUPT, and UNSUPPORTED_TABLE_FEATURE for encrypted files. */
-export type ManifestReader = (avro: AvroFile, manifest: ManifestFile) => ManifestContent;
+export type ManifestReader = (
+  avro: AvroFile,
+  manifest: ManifestFile,
+  signal?: AbortSignal,
+) => Promise<ManifestContent>;
 
 /** A reader for all manifests of data files that have one partition spec. */
 export function createManifestReader(
@@ -75,16 +81,23 @@ export function createManifestReader(
   pruning: FilePruning,
 ): ManifestReader {
   const shape = entryShape(partitionSpec, pruning.fieldIds);
-  return (avro, manifest) => {
+  return async (avro, manifest, signal) => {
+    const pacer = createPacer(signal);
     const files: DataFile[] = [];
     let [liveFileCount, liveBytes] = [0, 0];
-    for (const entry of readAvroRecords(avro, shape)) {
-      if (entry.status === statusDeleted) continue;
-      liveFileCount++;
-      liveBytes += entry.file.sizeBytes;
-      if (entry.file.content !== 0) throw unexpectedDeleteFile(avro, entry.file);
-      if (!pruning.partitionMightMatch(entry.file.partition) || !pruning.fileMightMatch(entry.file)) continue;
-      files.push(toDataFile(entry, manifest, partitionSpec));
+    try {
+      for (const entry of readAvroRecords(avro, shape)) {
+        if (pacer.isDue()) await pacer.pause();
+        if (entry.status === statusDeleted) continue;
+        liveFileCount++;
+        liveBytes += entry.file.sizeBytes;
+        if (entry.file.content !== 0) throw unexpectedDeleteFile(avro, entry.file);
+        if (!pruning.partitionMightMatch(entry.file.partition) || !pruning.fileMightMatch(entry.file))
+          continue;
+        files.push(toDataFile(entry, manifest, partitionSpec));
+      }
+    } catch (error) {
+      throw namedAvroError(avro.source, error);
     }
     return { files, liveFileCount, liveBytes };
   };

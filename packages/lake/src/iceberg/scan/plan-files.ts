@@ -186,7 +186,8 @@ async function readDataManifest(planner: Planner, manifest: ManifestFile): Promi
     );
   const specId = manifest.specId ?? manifestSpecId(file);
   const partitionSpec = specOfManifest(planner.specs, specId, manifest.location);
-  return { ...partitionPruning(planner, partitionSpec).readManifest(file, manifest), bytes: sizeBytes };
+  const { readManifest } = partitionPruning(planner, partitionSpec);
+  return { ...(await readManifest(file, manifest, planner.options.signal)), bytes: sizeBytes };
 }
 
 async function loadAvro({ table, options }: Planner, location: string): Promise<LoadedAvroFile> {

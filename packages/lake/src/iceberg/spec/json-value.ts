@@ -29,9 +29,7 @@ export function printJsonValue(type: PrimitiveType, value: PrimitiveValue | null
     case 'timestamptz_ns':
       return `${printTimestamp(BigInt(value), 1_000_000_000n)}+00:00`;
     default:
-      return typeof value === 'number' && !Number.isFinite(value)
-        ? String(value)
-        : jsonNumber(Object.is(value, -0) ? 0 : value);
+      return typeof value === 'number' && !Number.isFinite(value) ? String(value) : jsonNumber(value);
   }
 }
 
