@@ -88,7 +88,8 @@ test('an allocation that the engine does not count is stopped, and the host live
     await using held = await lease(pool);
     const hog = 'SELECT len(range(200000000))';
     await assert.rejects(held.query({ sql: hog, arrow: 'client' }).then(countRows), hasCode('OUT_OF_MEMORY'));
-    await assert.rejects(held.queryText(`EXPLAIN ${hog}`, []), hasCode('OUT_OF_MEMORY'));
+    // Planning folds constants and tries the same allocation; the engine then leaves the expression as it is.
+    await held.queryText(`SELECT json_serialize_plan('${hog}', optimize := true)`, []);
     assert.equal(await held.queryText("SELECT 'alive'", []), 'alive');
     assert.equal(pool.stats().replaced, 0);
   }));
@@ -165,9 +166,10 @@ test(
     withPool(async (pool) => {
       const held = await lease(pool);
       const running = held.query({ sql: endlessJoin, arrow: 'client' }).then(countRows);
+      const isTold = assert.rejects(running, hasCode('SHUTTING_DOWN'));
       const pid = hostWith(held.inputDirectory);
       await pool.destroy();
-      await assert.rejects(running, hasCode('SHUTTING_DOWN'));
+      await isTold;
       await until(() => !isRunning(pid));
     }),
 );
