@@ -67,34 +67,35 @@ export interface LinkedAbort extends Disposable {
 }
 
 /**
- * `deadlineMs` is a duration; one above 24.8 days, a timer's limit, is cut to that. The timer does not keep the process
- * alive. `deadlineError` is the reason once the deadline passes, by default QUERY_TIMEOUT.
+ * Follows one or several signals, whichever aborts first. `deadlineMs` is a duration; one above 24.8 days, a timer's
+ * limit, is cut to that. The timer does not keep the process alive. `deadlineError` is the reason once the deadline
+ * passes, by default QUERY_TIMEOUT. Unlike AbortSignal.any, disposing leaves nothing behind at a long-lived parent.
  */
 export function linkAbort(
-  parent?: AbortSignal,
+  parents?: AbortSignal | readonly AbortSignal[],
   deadlineMs?: number,
   deadlineError?: () => QueryError,
 ): LinkedAbort {
   const controller = new AbortController();
-  allowManyListeners(controller.signal);
-  if (parent !== undefined) allowManyListeners(parent);
+  const followed = parents === undefined ? [] : parents instanceof AbortSignal ? [parents] : parents;
+  for (const signal of [controller.signal, ...followed]) allowManyListeners(signal);
   let timer: NodeJS.Timeout | undefined;
   const unlink = () => {
     clearTimeout(timer);
-    parent?.removeEventListener('abort', onParent);
+    for (const parent of followed) parent.removeEventListener('abort', onParent);
   };
   const abort = (reason: unknown) => {
     unlink();
     controller.abort(reason);
   };
-  const onParent = () => abort(parent?.reason);
+  const onParent = () => abort(followed.find((parent) => parent.aborted)?.reason);
   const onDeadline = () =>
     abort(deadlineError?.() ?? new QueryError('QUERY_TIMEOUT', 'The deadline of the call has passed.'));
 
-  if (parent?.aborted) {
+  if (followed.some((parent) => parent.aborted)) {
     onParent();
   } else {
-    parent?.addEventListener('abort', onParent, { once: true });
+    for (const parent of followed) parent.addEventListener('abort', onParent, { once: true });
     if (deadlineMs !== undefined) {
       timer = setTimeout(onDeadline, Math.min(Math.max(deadlineMs, 0), maxTimerMs));
       timer.unref();

@@ -30,7 +30,7 @@ export interface PlanOptions {
   readonly query: AnalyzedQuery;
   readonly session: Session;
   /** Arrow IPC stream of one row. */
-  readonly parameters?: Uint8Array;
+  readonly parameters?: Uint8Array | undefined;
   readonly signal: AbortSignal;
 }
 

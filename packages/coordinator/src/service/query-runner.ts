@@ -113,7 +113,7 @@ async function fragmentStream(
   query: TrackedQuery,
 ): Promise<ResultStream> {
   // The session's end cancels what runs for it; the caller's signal is the other way to end.
-  const link = linkAbort(AbortSignal.any([signal, session.closed]));
+  const link = linkAbort([signal, session.closed]);
   let place: AdmissionTicket | undefined;
   let fragment: FragmentResult;
   try {

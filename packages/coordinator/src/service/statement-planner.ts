@@ -28,7 +28,7 @@ export interface StatementPlannerDependencies extends PlannerDependencies {
 export interface StatementOptions {
   readonly session: Session;
   readonly sql: string;
-  readonly parameters?: Uint8Array;
+  readonly parameters?: Uint8Array | undefined;
   readonly signal: AbortSignal;
 }
 

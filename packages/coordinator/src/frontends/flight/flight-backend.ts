@@ -1,5 +1,5 @@
 /** The Flight SQL door: translates between the protocol's calls and the service. */
-import { QueryError, withLogContext } from '@svc/base';
+import { linkAbort, QueryError, withLogContext } from '@svc/base';
 import type {
   CallContext,
   FlightSqlBackend,
@@ -41,34 +41,25 @@ export interface FlightBackendDependencies extends SignInDependencies {
 export function createFlightBackend(dependencies: FlightBackendDependencies): FlightSqlBackend<Session> {
   const { sessions, planner, runner, tickets, prepared } = dependencies;
 
-  /** Plans for GetFlightInfo. A failure is a query of its own for the tracker and the log. */
-  async function plan(
+  /**
+   * Work on a statement that is not a run of it yet: planning, preparing. It ends with the call and with the session. A
+   * failure is a query of its own for the tracker and the log.
+   */
+  async function beforeRun<T>(
     session: Session,
     sql: string,
-    parameters: Uint8Array | undefined,
     context: CallContext,
-  ): Promise<PlannedStatement> {
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
     runner.admission.throwIfDraining();
     const startedAt = performance.now();
-    const signal = AbortSignal.any([context.signal, session.closed]);
+    using link = linkAbort([context.signal, session.closed]);
     try {
-      return await planStatement(planner, {
-        session,
-        sql,
-        signal,
-        ...(parameters === undefined ? {} : { parameters }),
-      });
+      return await work(link.signal);
     } catch (caught) {
-      throw recordFailure(
-        runner.tracker,
-        {
-          session,
-          sql,
-          statementType: statementTypeOf(planner, sql),
-          planningMs: performance.now() - startedAt,
-        },
-        caught,
-      );
+      const statementType = statementTypeOf(planner, sql);
+      const planningMs = performance.now() - startedAt;
+      throw recordFailure(runner.tracker, { session, sql, statementType, planningMs }, caught);
     }
   }
 
@@ -76,10 +67,9 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
   async function checkPrepared(
     session: Session,
     { sql, schema }: Prepared,
-    context: CallContext,
+    signal: AbortSignal,
   ): Promise<void> {
     if (planner.analyzer.classify(sql).kind !== 'query') return;
-    const signal = AbortSignal.any([context.signal, session.closed]);
     const shape = await describeStatement(planner, { session, sql, signal });
     if (!isSameSchema(shape.schema, schema)) throw schemaChanged();
   }
@@ -94,8 +84,10 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
     session: async (bearer, context) => withHeaderSchema(sessions.find(bearer), context),
 
     planStatement: (session, sql, context) =>
-      inContext(context, session, async () =>
-        ticketFor(session, await plan(session, sql, undefined, context)),
+      inContext(context, session, () =>
+        beforeRun(session, sql, context, async (signal) =>
+          ticketFor(session, await planStatement(planner, { session, sql, signal })),
+        ),
       ),
 
     run: (session, handle, context): Promise<ResultStream> =>
@@ -105,33 +97,17 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
       }),
 
     prepare: (session, sql, context) =>
-      inContext(context, session, async (): Promise<PreparedStatement> => {
-        runner.admission.throwIfDraining();
-        const signal = AbortSignal.any([context.signal, session.closed]);
-        const startedAt = performance.now();
-        try {
-          const shape = await describeStatement(planner, { session, sql, signal });
-          const parameterSchema = shape.parameterSchema ?? emptySchema;
-          const handle = prepared.add(session.key, {
+      inContext(context, session, () =>
+        beforeRun(session, sql, context, async (signal): Promise<PreparedStatement> => {
+          const { schema, parameterSchema = emptySchema } = await describeStatement(planner, {
+            session,
             sql,
-            schema: shape.schema,
-            parameterSchema,
-            parameters: undefined,
+            signal,
           });
-          return { handle, datasetSchema: shape.schema, parameterSchema, isUpdate: false };
-        } catch (caught) {
-          throw recordFailure(
-            runner.tracker,
-            {
-              session,
-              sql,
-              statementType: statementTypeOf(planner, sql),
-              planningMs: performance.now() - startedAt,
-            },
-            caught,
-          );
-        }
-      }),
+          const handle = prepared.add(session.key, { sql, schema, parameterSchema, parameters: undefined });
+          return { handle, datasetSchema: schema, parameterSchema, isUpdate: false };
+        }),
+      ),
 
     bind: async (session, handle, parameters) => {
       const statement = prepared.get(session.key, handle);
@@ -142,9 +118,11 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
     planPrepared: (session, handle, context) =>
       inContext(context, session, async () => {
         const statement = prepared.get(session.key, handle);
-        await checkPrepared(session, statement, context);
-        const planned = await plan(session, statement.sql, statement.parameters, context);
-        return ticketFor(session, planned);
+        const { sql, parameters } = statement;
+        return beforeRun(session, sql, context, async (signal) => {
+          await checkPrepared(session, statement, signal);
+          return ticketFor(session, await planStatement(planner, { session, sql, signal, parameters }));
+        });
       }),
 
     closePrepared: async (session, handle) => prepared.delete(session.key, handle),
