@@ -10,6 +10,7 @@ export function suggestNames(wanted: string, existing: readonly string[]): strin
   const limit = Math.max(2, Math.floor(wanted.length / 3));
   const near = existing
     .slice(0, maxCompared)
+    .filter((name) => Math.abs(name.length - wanted.length) <= limit)
     .map((name) => ({ name, edits: distance(lowerCase, name.toLowerCase()) }))
     .filter(({ edits }) => edits <= limit)
     .sort((a, b) => a.edits - b.edits)

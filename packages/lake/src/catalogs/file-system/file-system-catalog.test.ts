@@ -118,6 +118,18 @@ test('an unknown name is answered with names like it', async () => {
   assert.equal(await catalog.namespaceExists(['sales', 'orders']), false);
 });
 
+test('overlong and deeply nested names are refused at once, with a short message', async () => {
+  await table('s/t/metadata/v1.metadata.json', '');
+  const huge = 'x'.repeat(1_000_000);
+  const levels = Array.from({ length: 1000 }, () => 's');
+  for (const [namespace, name] of [
+    [['s'], huge],
+    [[huge], 't'],
+    [levels, 't'],
+  ] as const)
+    await assert.rejects(load(namespace, name), (error: Error) => error.message.length < 400);
+});
+
 test('no name reaches a table outside the catalog', async () => {
   const outside = join(dirname(root), 'outside', 'secret');
   await mkdir(join(outside, 'metadata'), { recursive: true });

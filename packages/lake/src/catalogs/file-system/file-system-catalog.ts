@@ -7,6 +7,7 @@
  */
 import { QueryError } from '@svc/base';
 import type { MetadataFiles } from '../../iceberg/cache/metadata-files.js';
+import { clip } from '../../iceberg/spec/lossless-json.js';
 import { mapConcurrently } from '../../storage/map-concurrently.js';
 import type { ObjectStore, ReadOptions } from '../../storage/object-store.js';
 import type { Catalog, CatalogOptions, LoadedTable, Namespace, TableIdentifier } from '../catalog.js';
@@ -23,6 +24,9 @@ export interface FileSystemCatalogOptions {
 
 /** Folders looked into at one time when listing. */
 const maxConcurrentLooks = 8;
+
+/** With more levels the combinations of their possible folders are more than listing them. */
+const maxDirectLevels = 2;
 
 interface Folder {
   readonly location: string;
@@ -77,6 +81,7 @@ interface FoundTable {
 
 /** The usual case, without listing a folder of perhaps thousands of tables: the names are spelled as the folders are. */
 async function findDirectly(context: Context, identifier: TableIdentifier): Promise<FoundTable | undefined> {
+  if (identifier.namespace.length > maxDirectLevels) return undefined;
   let parents = [context.root];
   for (const level of [...identifier.namespace, identifier.name])
     parents = parents.flatMap((parent) => candidateFolders(level).map((folder) => `${parent}/${folder}`));
@@ -99,7 +104,7 @@ async function findByListing(context: Context, { namespace, name }: TableIdentif
       `The table folder ${match.location} has a version hint but no metadata file.`,
     );
   }
-  const wanted = JSON.stringify([...namespace, name].join('.'));
+  const wanted = quoted([...namespace, name].join('.'));
   throw new QueryError(
     'TABLE_NOT_FOUND',
     `Table ${wanted} does not exist${suggestNames(name, distinctNames(tables))}`,
@@ -120,7 +125,7 @@ async function resolveNamespace(context: Context, namespace: Namespace): Promise
     const matches = matchingFolders(schemas, level, 'schema');
     const [first] = matches;
     if (first === undefined) {
-      const wanted = JSON.stringify(namespace.join('.'));
+      const wanted = quoted(namespace.join('.'));
       throw new QueryError(
         'SCHEMA_NOT_FOUND',
         `Schema ${wanted} does not exist${suggestNames(level, distinctNames(schemas))}`,
@@ -168,8 +173,13 @@ function matchingFolders(
   if (names.length <= 1) return similar;
   throw new QueryError(
     what === 'schema' ? 'SCHEMA_NOT_FOUND' : 'TABLE_NOT_FOUND',
-    `The ${what} name ${JSON.stringify(name)} fits ${names.map((each) => JSON.stringify(each)).join(' and ')}: spell it exactly.`,
+    `The ${what} name ${quoted(name)} fits ${names.map(quoted).join(' and ')}: spell it exactly.`,
   );
+}
+
+/** A name for a message, which a client may have made as long as it liked. */
+function quoted(name: string): string {
+  return JSON.stringify(clip(name, 200));
 }
 
 function distinctNames(folders: readonly Folder[]): readonly string[] {

@@ -10,6 +10,9 @@ const magic = 0x4f626a01; // "Obj", version 1
 const syncBytes = 16;
 /** All blocks of one file together, decompressed. A manifest of 100,000 files with full statistics has a tenth. */
 const maxFileBytes = 1024 * 1024 * 1024;
+/** Decompressed before other work gets its turn; a block costs as much as these bytes more, however small it is. */
+const sliceBytes = 2 * 1024 * 1024;
+const blockOverheadBytes = 4096;
 
 export interface AvroFile {
   /** The file's location, for messages. */
@@ -95,7 +98,7 @@ async function readBlocks(
   cursor: AvroCursor,
   { sync, codec, source, signal }: BlockFormat,
 ): Promise<Pick<AvroFile, 'recordCount' | 'records'>> {
-  const pacer = createPacer(signal);
+  const pacer = createPacer(sliceBytes, signal);
   const blocks: Uint8Array[] = [];
   let [recordCount, totalBytes] = [0, 0];
   while (cursor.remaining > 0) {
@@ -110,7 +113,7 @@ async function readBlocks(
     totalBytes += block.length;
     if (totalBytes > maxFileBytes) throw new AvroError(`it decompresses to more than ${maxFileBytes} bytes`);
     blocks.push(block);
-    if (pacer.isDue()) await pacer.pause();
+    if (pacer.spend(block.length + blockOverheadBytes)) await pacer.pause();
   }
   const [only] = blocks;
   return { recordCount, records: blocks.length === 1 && only !== undefined ? only : Buffer.concat(blocks) };

@@ -1,26 +1,28 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { throwIfAborted } from '@svc/base';
 
-/** How long a computation may keep the process from everything else it does. */
-const sliceMs = 10;
-
 /**
- * Cuts a long computation into slices: after each step `if (pacer.isDue()) await pacer.pause()` lets other work run and
- * notices an abort.
+ * Cuts a long computation into slices of a few milliseconds: after each step `if (pacer.spend(cost)) await pacer.pause()`
+ * lets the process do other work, and notices an abort.
  */
 export interface Pacer {
-  isDue(): boolean;
+  /** True when the slice is used up. */
+  spend(cost: number): boolean;
   pause(): Promise<void>;
 }
 
-export function createPacer(signal: AbortSignal | undefined): Pacer {
-  let dueAt = performance.now() + sliceMs;
+/** `sliceCost`: what may be spent before a pause is due, in the caller's own unit. */
+export function createPacer(sliceCost: number, signal: AbortSignal | undefined): Pacer {
+  let spent = 0;
   return {
-    isDue: () => performance.now() >= dueAt,
+    spend(cost) {
+      spent += cost;
+      return spent >= sliceCost;
+    },
     async pause() {
+      spent = 0;
       await nextTurn();
       throwIfAborted(signal);
-      dueAt = performance.now() + sliceMs;
     },
   };
 }

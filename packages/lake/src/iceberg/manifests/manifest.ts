@@ -67,6 +67,8 @@ interface WrittenEntry {
 }
 
 const statusDeleted = 2;
+/** Entries decoded before other work gets its turn. */
+const entriesPerSlice = 1000;
 
 /** Throws DATA_CORRUPT, and UNSUPPORTED_TABLE_FEATURE for encrypted files. */
 export type ManifestReader = (
@@ -82,12 +84,12 @@ export function createManifestReader(
 ): ManifestReader {
   const shape = entryShape(partitionSpec, pruning.fieldIds);
   return async (avro, manifest, signal) => {
-    const pacer = createPacer(signal);
+    const pacer = createPacer(entriesPerSlice, signal);
     const files: DataFile[] = [];
     let [liveFileCount, liveBytes] = [0, 0];
     try {
       for (const entry of readAvroRecords(avro, shape)) {
-        if (pacer.isDue()) await pacer.pause();
+        if (pacer.spend(1)) await pacer.pause();
         if (entry.status === statusDeleted) continue;
         liveFileCount++;
         liveBytes += entry.file.sizeBytes;

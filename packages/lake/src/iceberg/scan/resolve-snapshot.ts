@@ -1,5 +1,6 @@
 /** Which snapshot of a table a query reads, and under which schema. */
 import { QueryError } from '@svc/base';
+import { clip } from '../spec/lossless-json.js';
 import type { Snapshot } from '../spec/snapshot.js';
 import type { TableMetadata } from '../spec/table-metadata.js';
 import type { Schema } from '../spec/types.js';
@@ -58,7 +59,7 @@ function resolveReference(metadata: TableMetadata, name: string, tableName: stri
     if (name === 'main') return resolveSnapshot(metadata, { kind: 'current' }, tableName);
     throw new QueryError(
       'SNAPSHOT_NOT_FOUND',
-      `Table ${tableName} has no branch or tag ${JSON.stringify(name)}; it has ${listed([...metadata.refs.keys()])}.`,
+      `Table ${tableName} has no branch or tag ${JSON.stringify(clip(name, 200))}; it has ${listed([...metadata.refs.keys()])}.`,
     );
   }
   const snapshot = snapshotById(metadata, reference.snapshotId, tableName);
