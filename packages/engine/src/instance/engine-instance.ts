@@ -23,6 +23,7 @@ import { readSingleText, runStatement, startStatement } from './run.js';
 import { PreparedStatement } from './statement.js';
 import { TableIngest } from './table-ingest.js';
 import { prepareForTransfer } from './transfer.js';
+import { UndoList } from './undo.js';
 
 const defaultMaxMessageBytes = 16 * 1024 * 1024;
 
@@ -45,6 +46,7 @@ export class EngineInstance implements Disposable {
   /** Whether anything ran that could have left a name or a setting behind. */
   private isDirty = false;
   private hasUntraceableState = false;
+  private undo = new UndoList();
 
   private constructor(
     functions: DuckDbFunctions,
@@ -77,6 +79,7 @@ export class EngineInstance implements Disposable {
     try {
       instance.execute(lockStatements(options));
       instance.isDirty = false;
+      instance.undo = new UndoList();
       instance.hasUntraceableState = false;
       return instance;
     } catch (error) {
@@ -103,7 +106,8 @@ export class EngineInstance implements Disposable {
     this.guard(() => {
       for (const sql of statements) {
         this.isDirty = true;
-        this.hasUntraceableState ||= leavesUntraceableState(sql);
+        this.undo.note(sql);
+        this.hasUntraceableState ||= !this.undo.isComplete && leavesUntraceableState(sql);
         runStatement(this.connection, sql);
       }
     });
@@ -141,7 +145,7 @@ export class EngineInstance implements Disposable {
       this.setArrowMode(request.arrow);
       using statement = prepareForTransfer(this.connection, request.sql, request.arrow, request.parameters);
       bindParameters(this.connection, statement, request.parameters);
-      this.isDirty ||= !statement.isSelect;
+      if (!statement.isSelect) this.markUntraced();
       const result = startStatement(this.connection, statement);
       let options: ArrowOptions | undefined;
       try {
@@ -169,7 +173,7 @@ export class EngineInstance implements Disposable {
   /** Starts appending Arrow IPC bytes to a table; finish or close it before the next call. */
   ingest(table: EngineTableName): TableIngest {
     return this.guard(() => {
-      this.isDirty = true;
+      this.markUntraced();
       const ingest = new TableIngest(this.connection, table, (error) => this.ended(error));
       this.running = ingest;
       return ingest;
@@ -187,11 +191,27 @@ export class EngineInstance implements Disposable {
       this.unusable = true;
       return;
     }
-    const statements: unknown = JSON.parse(this.queryText(resetQuery, []));
-    if (!Array.isArray(statements)) throw new QueryError('INTERNAL_ERROR', 'The engine listed no names.');
-    this.execute(['USE memory.main', ...statements.map(String), ...initialSettings(this.options)]);
+    const { undo } = this;
+    this.undo = new UndoList();
+    this.execute(['USE memory.main', ...undo.statements()]);
+    if (!undo.isComplete) this.execute(this.remainders());
+    this.execute(initialSettings(this.options));
+    this.undo = new UndoList();
     this.isDirty = false;
     this.hasUntraceableState = false;
+  }
+
+  /** Something ran whose traces only a search can find. */
+  private markUntraced(): void {
+    this.isDirty = true;
+    this.undo.giveUp();
+  }
+
+  /** What removes everything that statements left behind whose traces are not known. */
+  private remainders(): readonly string[] {
+    const statements: unknown = JSON.parse(this.queryText(resetQuery, []));
+    if (!Array.isArray(statements)) throw new QueryError('INTERNAL_ERROR', 'The engine listed no names.');
+    return statements.map(String);
   }
 
   /** Ends a running statement and frees the instance. Idempotent. */

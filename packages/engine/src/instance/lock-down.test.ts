@@ -106,3 +106,22 @@ test('after a statement whose traces cannot be found, reset says that the instan
   temporary.instance.reset();
   assert.ok(temporary.instance.isUnusable);
 });
+
+test('reset undoes what every query of a lease leaves, and the statement macros, without a search', () => {
+  using temporary = openTemporaryInstance();
+  const { instance } = temporary;
+  for (let round = 0; round < 2; round += 1) {
+    instance.execute([
+      `ATTACH ':memory:' AS "lake"`,
+      'CREATE SCHEMA IF NOT EXISTS "lake"."s"',
+      'CREATE VIEW "lake"."s"."t" AS SELECT 7 AS a',
+      'USE "lake"."s"',
+      'CREATE OR REPLACE TEMPORARY MACRO current_user() AS 7',
+    ]);
+    assert.equal(instance.queryText('SELECT (a + current_user())::VARCHAR FROM t', []), '14');
+    instance.reset();
+    assert.equal(instance.isUnusable, false);
+    assert.equal(instance.queryText("SELECT (current_user = '7')::VARCHAR", []), 'false');
+    assert.throws(() => instance.queryText('SELECT a::VARCHAR FROM lake.s.t', []));
+  }
+});

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { UndoList } from './undo.js';
+
+test('what a lease runs for every query is undone by name', () => {
+  const undo = new UndoList();
+  undo.note(`ATTACH ':memory:' AS "my ""lake"""`);
+  undo.note('CREATE SCHEMA IF NOT EXISTS "my ""lake"""."s"');
+  undo.note('CREATE VIEW "my ""lake"""."s"."t" AS SELECT 1');
+  undo.note('USE "my ""lake"""."s"');
+  undo.note("SET TimeZone = 'UTC'");
+  undo.note('CREATE OR REPLACE TEMPORARY MACRO now() AS 1');
+  undo.note('CREATE OR REPLACE TEMPORARY MACRO "user"() AS 1');
+  assert.equal(undo.isComplete, true);
+  assert.deepEqual(undo.statements(), [
+    'DETACH DATABASE IF EXISTS "my ""lake"""',
+    'DROP MACRO IF EXISTS temp.now',
+    'DROP MACRO IF EXISTS temp."user"',
+  ]);
+});
+
+test('anything else makes the list incomplete', () => {
+  for (const sql of [
+    'CREATE VIEW "elsewhere"."s"."t" AS SELECT 1',
+    'CREATE TABLE t (a INTEGER)',
+    'SET VARIABLE x = 1',
+    'ATTACH \'file.db\' AS "x"',
+    'CREATE MACRO f(a) AS a',
+  ]) {
+    const undo = new UndoList();
+    undo.note(sql);
+    assert.equal(undo.isComplete, false, sql);
+  }
+});
