@@ -24,10 +24,10 @@ test('bits are joined at every pair of offsets, with zeros behind the end', () =
       }
 });
 
-test('ones are appended at any offset', () => {
+test('ones are appended at any offset, also to a Buffer, which takes no fractions as Uint8Array does', () => {
   for (let start = 0; start < 10; start++)
     for (let count = 0; count < 40; count++) {
-      const bytes = new Uint8Array(new ArrayBuffer(16));
+      const bytes = Buffer.alloc(16);
       const target = { bytes, address: addressOf(bytes), byteOffset: 0 };
       appendOnes(target, start, count);
       assert.equal(countZeros(bytes, 0, start + count), start, `start ${start}, count ${count}`);

@@ -42,7 +42,8 @@ export function appendOnes(target: BitmapTarget, targetBit: number, count: numbe
   const end = targetBit + count;
   for (; bit < end && bit % 8 !== 0; bit++) setBit(bytes, byteOffset, bit);
   const wholeBytes = Math.max(0, Math.floor((end - bit) / 8));
-  bytes.fill(0xff, byteOffset + bit / 8, byteOffset + bit / 8 + wholeBytes);
+  // Inside of a byte there is no offset to fill at, and Node's Buffer refuses a fraction even for nothing.
+  if (wholeBytes > 0) bytes.fill(0xff, byteOffset + bit / 8, byteOffset + bit / 8 + wholeBytes);
   bit += wholeBytes * 8;
   if (bit < end) {
     bytes[byteOffset + bit / 8] = 0;

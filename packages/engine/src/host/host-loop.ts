@@ -44,8 +44,8 @@ function serve(
     // An interrupt may surface as any failure of the statement it hit.
     const error = state.isCancelled(id) ? cancelled() : QueryError.from(caught);
     const mustRecycle = session.isUnusable || error.category === 'internal' || error.code === 'OUT_OF_MEMORY';
-    channel.write({ type: 'failed', id, error: error.toSerialized(), mustRecycle });
-    if (error.code === 'INTERNAL_ERROR') process.stderr.write(`${describeCause(caught)}\n`);
+    const detail = error.code === 'INTERNAL_ERROR' ? { detail: describeCause(caught) } : {};
+    channel.write({ type: 'failed', id, error: error.toSerialized(), mustRecycle, ...detail });
   }
 }
 
@@ -183,7 +183,10 @@ function serializeProfile(profile: EngineProfile): SerializedProfile {
   };
 }
 
-/** For the captured stderr, whose tail reaches the service log and nobody else. */
+const maxDetailLength = 8_000;
+
+/** For the service log, which nobody else sees. */
 function describeCause(caught: unknown): string {
-  return caught instanceof Error ? (caught.stack ?? caught.message) : String(caught);
+  const text = caught instanceof Error ? (caught.stack ?? caught.message) : String(caught);
+  return text.slice(0, maxDetailLength);
 }

@@ -211,7 +211,7 @@ export class HostProcess {
         operation.onDone({ answer: head.answer, body: Buffer.from(body) });
         return;
       case 'failed':
-        operation.onFailed(QueryError.fromSerialized(head.error), head.mustRecycle);
+        operation.onFailed(errorOfHost(head), head.mustRecycle);
     }
   }
 
@@ -254,4 +254,13 @@ function pipeOf(child: ChildProcess, fd: number): Duplex {
   if (!pipe || !('read' in pipe) || !('write' in pipe))
     throw new QueryError('INTERNAL_ERROR', 'The engine host has no pipe.');
   return pipe as Duplex;
+}
+
+/** The error as the host sent it; what happened there becomes its cause, which is logged. */
+function errorOfHost({ error, detail }: Extract<RequestFrame, { type: 'failed' }>): QueryError {
+  const { code, message, retryable } = QueryError.fromSerialized(error);
+  if (detail === undefined) return new QueryError(code, message, { retryable });
+  const cause = new Error('in the engine host');
+  cause.stack = detail;
+  return new QueryError(code, message, { retryable, cause });
 }

@@ -83,6 +83,8 @@ export type RequestFrame =
       readonly id: number;
       readonly error: SerializedError;
       readonly mustRecycle: boolean;
+      /** Of an internal error: what happened, for the log and never for the user. */
+      readonly detail?: string;
     };
 
 export type FromHost = HostReady | RequestFrame;
