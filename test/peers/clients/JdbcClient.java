@@ -301,11 +301,12 @@ public final class JdbcClient {
       ResultSet columns = database().getColumns("lake", "peers", "row_groups", "%");
       List<String> names = column(columns, "COLUMN_NAME");
       expect(List.of("id", "num", "flag"), names.subList(0, 3), "names");
-      ResultSet one = database().getColumns("lake", "peers", "row_groups", "amount");
-      expect(true, one.next(), "a row");
-      expect(Types.DECIMAL, one.getInt("DATA_TYPE"), "type");
-      expect(12, one.getInt("COLUMN_SIZE"), "size");
-      expect(2, one.getInt("DECIMAL_DIGITS"), "digits");
+      try (ResultSet one = database().getColumns("lake", "peers", "row_groups", "amount")) {
+        expect(true, one.next(), "a row");
+        expect(Types.DECIMAL, one.getInt("DATA_TYPE"), "type");
+        expect(12, one.getInt("COLUMN_SIZE"), "size");
+        expect(2, one.getInt("DECIMAL_DIGITS"), "digits");
+      }
     });
     checks.put("getColumns of everything", () -> {
       int rows = column(database().getColumns(null, null, "%", null), "COLUMN_NAME").size();

@@ -129,9 +129,9 @@ EVOLVED_TABLES = [
         lambda update: update.update_column("real", DoubleType()),
         lambda update: update.update_column("price", DecimalType(30, 2)),
         filters=(
-            Filter("small = 7", prunes=True, by="duckdb"),
-            Filter("small = 1007", prunes=True, by="duckdb"),
-            Filter("real < 3.5", prunes=True, by="duckdb"),
+            Filter("small = 7", prunes=True, by="rows"),
+            Filter("small = 1007", prunes=True, by="rows"),
+            Filter("real < 3.5", prunes=True, by="rows"),
             Filter("price < 0.07", prunes=True),
         ),
     ),

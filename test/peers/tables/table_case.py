@@ -15,13 +15,13 @@ class Filter:
     """A condition that means the same to SQL and to pyiceberg's parser.
 
     `prunes`: a reader that uses partitions, bounds and row-group statistics must leave something unread.
-    `by`: who says which rows are right. DuckDB, over the rows of pyiceberg's whole scan, where pyiceberg cannot
-    evaluate the condition (UUIDs, bounds of promoted columns) or means something else by it (NaN).
+    `by`: who says which rows are right, where pyiceberg cannot evaluate the condition (UUIDs, bounds of promoted
+    columns) or means something else by it (NaN): DuckDB, over the rows of pyiceberg's whole scan, or over the data files.
     """
 
     text: str
     prunes: bool = False
-    by: Literal["pyiceberg", "duckdb"] = "pyiceberg"
+    by: Literal["pyiceberg", "rows", "files"] = "pyiceberg"
 
 
 @dataclass(frozen=True)
