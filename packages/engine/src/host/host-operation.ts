@@ -84,8 +84,15 @@ export class HostOperation {
     if (this.#isCancelling || this.#isAnswered || this.#isSettled) return;
     this.#isCancelling = true;
     this.#reject(error);
-    this.#graceTimer = setTimeout(() => this.#actions.killUnresponsive(), this.#cancelGraceMs);
+    this.#graceTimer = setTimeout(() => this.#onGraceOver(), this.#cancelGraceMs);
     this.#actions.sendCancel(this.id);
+  }
+
+  /** When this process itself was busy, the host's answer may lie unread in the pipe: read it before judging. */
+  #onGraceOver(): void {
+    setImmediate(() => {
+      if (!this.#isSettled) this.#actions.killUnresponsive();
+    });
   }
 
   onDone(answer: OperationAnswer): void {

@@ -112,6 +112,15 @@ test('the same owner finds its instance clean, with its input files', () =>
     assert.deepEqual(readdirSync(second.inputDirectory), ['staged']);
   }));
 
+test('input files above the budget do not stay', () =>
+  withFakePool({ keptInputBytes: 10 }, async (pool) => {
+    const first = await lease(pool);
+    writeFileSync(join(first.inputDirectory, 'staged'), 'x'.repeat(11));
+    await first.release();
+    await using second = await lease(pool);
+    assert.deepEqual(readdirSync(second.inputDirectory), []);
+  }));
+
 test('another owner finds nothing of the former one', () =>
   withFakePool({}, async (pool) => {
     const first = await lease(pool, 'ann');
@@ -305,6 +314,17 @@ test('ingests a stream and reports a source that fails', () =>
     }
     assert.equal(await held.ingest({ table: 't' }, chunks(10)), 50_000_000n);
     await assert.rejects(held.ingest({ table: 't' }, chunks(3, new Error('lost'))), /lost/);
+    assert.equal(await held.queryText('echo', []), 'echo');
+  }));
+
+test('an aborted ingest does not wait for its source', () =>
+  withFakePool({}, async (pool) => {
+    await using held = await lease(pool);
+    async function* silent(): AsyncGenerator<Uint8Array> {
+      await new Promise(() => undefined);
+    }
+    const ingest = held.ingest({ table: 't' }, silent(), AbortSignal.timeout(20));
+    await assert.rejects(ingest, hasCode('QUERY_TIMEOUT'));
     assert.equal(await held.queryText('echo', []), 'echo');
   }));
 

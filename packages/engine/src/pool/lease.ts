@@ -115,16 +115,23 @@ export class HostLease implements EngineLease {
     const { host } = this.#options;
     const operation = await this.#begin({ op: 'ingest', table }, signal);
     using _abort = cancelOnAbort(operation, signal);
+    const pieces = stream[Symbol.asyncIterator]();
     try {
-      for await (const bytes of stream) {
-        if (operation.isEnding) break;
-        for (let offset = 0; offset < bytes.length; offset += CHUNK_BYTES)
-          await host.process.sendChunk(operation, bytes.subarray(offset, offset + CHUNK_BYTES));
+      // The statement may end before its source yields again: by an abort, an error, or the host's death.
+      const ended = operation.answer.then(() => undefined);
+      for (;;) {
+        const next = await Promise.race([pieces.next(), ended]);
+        if (!next || next.done) break;
+        for (let offset = 0; offset < next.value.length; offset += CHUNK_BYTES)
+          await host.process.sendChunk(operation, next.value.subarray(offset, offset + CHUNK_BYTES));
       }
       await host.process.sendChunk(operation, undefined);
     } catch (error) {
       operation.cancel();
       throw error;
+    } finally {
+      // A source that hangs must not keep the lease; one that fails while it is closed has nothing to add.
+      void pieces.return?.().catch(() => undefined);
     }
     const { answer } = await operation.answer;
     return BigInt(expectAnswer(answer, 'ingest').rowCount);

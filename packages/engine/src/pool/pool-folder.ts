@@ -23,22 +23,16 @@ export interface PoolFolder {
 
 const PREFIX = 'engine-';
 const LOCK_SUFFIX = '.lock';
+const LOCK_ATTEMPTS = 5;
 
 /**
- * Makes a folder of our own below `root`. Beside it lies a locked file: the system drops the lock when this process
+ * Makes a folder of our own below `root`, named without links: the engine compares paths as texts. Beside it lies a locked file: the system drops the lock when this process
  * ends in whatever way, so another pool can tell a leftover from a folder in use without trusting process numbers
  * (which containers reuse).
  */
 export function createPoolFolder(root: string): PoolFolder {
   mkdirSync(root, { recursive: true, mode: 0o700 });
-  // The engine compares paths as texts, so none may go through a link.
-  const path = join(realpathSync(root), `${PREFIX}${randomUUID()}`);
-  const lockPath = path + LOCK_SUFFIX;
-  const lock = openSync(lockPath, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
-  if (!tryLockFile(lock)) {
-    closeSync(lock);
-    throw new QueryError('INTERNAL_ERROR', `The engine folder below ${root} cannot be locked.`);
-  }
+  const { path, lockPath, lock } = lockName(realpathSync(root));
   mkdirSync(path, { mode: 0o700 });
   let removal: Promise<void> | undefined;
   return {
@@ -48,6 +42,18 @@ export function createPoolFolder(root: string): PoolFolder {
       return removal;
     },
   };
+}
+
+/** A new name and its locked file. Another pool that looks for leftovers may take the lock first: then another name. */
+function lockName(root: string): { readonly path: string; readonly lockPath: string; readonly lock: number } {
+  for (let attempt = 0; attempt < LOCK_ATTEMPTS; attempt++) {
+    const path = join(root, `${PREFIX}${randomUUID()}`);
+    const lockPath = path + LOCK_SUFFIX;
+    const lock = openSync(lockPath, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
+    if (tryLockFile(lock)) return { path, lockPath, lock };
+    closeSync(lock);
+  }
+  throw new QueryError('INTERNAL_ERROR', `Files below ${root} cannot be locked; engine hosts need that.`);
 }
 
 /** Removes the folders of pools that are gone; anything else below `root` is left alone. */

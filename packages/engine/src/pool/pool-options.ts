@@ -30,6 +30,8 @@ export interface HostPoolOptions {
   readonly maxLeasesPerHost?: number;
   /** An instance is taken from its owner after so much idleness. Default 60,000. */
   readonly idleMs?: number;
+  /** Input files that stay on a host for its owner's next lease, in bytes; above that all go. Default 1 GiB. */
+  readonly keptInputBytes?: number;
   /** How long a cancelled statement may take to stop before its host is killed. Default 1,000. */
   readonly cancelGraceMs?: number;
   /** Bytes of spool files, for one result and for all. Defaults 1 GiB and 8 GiB. */
@@ -62,6 +64,7 @@ export function resolvePoolOptions(options: HostPoolOptions): HostPoolSettings {
     small: resolveLane('small', options.small, 250),
     maxLeasesPerHost: options.maxLeasesPerHost ?? 1_000,
     idleMs: options.idleMs ?? 60_000,
+    keptInputBytes: options.keptInputBytes ?? 1 << 30,
     cancelGraceMs: options.cancelGraceMs ?? 1_000,
     spoolBytesPerResult: options.spoolBytesPerResult ?? 1 << 30,
     spoolBytesTotal: options.spoolBytesTotal ?? 8 * 2 ** 30,

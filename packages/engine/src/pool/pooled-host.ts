@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EngineLimits } from '../api.js';
 import { HostProcess } from '../host/host-process.js';
@@ -15,6 +15,7 @@ export class PooledHost {
   readonly process: HostProcess;
   readonly inputDirectory: string;
   readonly #folder: string;
+  readonly #keptInputBytes: number;
   state: 'preparing' | 'idle' | 'leased' | 'dead' = 'idle';
   owner: string | undefined;
   /** The instance is not to be used again. */
@@ -24,7 +25,8 @@ export class PooledHost {
   leaseCount = 0;
   idleSinceMs = 0;
 
-  private constructor(process: HostProcess, folder: string) {
+  private constructor(process: HostProcess, folder: string, keptInputBytes: number) {
+    this.#keptInputBytes = keptInputBytes;
     this.process = process;
     this.#folder = folder;
     this.inputDirectory = inputOf(folder);
@@ -46,7 +48,7 @@ export class PooledHost {
         },
         cancelGraceMs: settings.cancelGraceMs,
       });
-      return new PooledHost(process, folder);
+      return new PooledHost(process, folder, settings.keptInputBytes);
     } catch (error) {
       await rm(folder, { recursive: true, force: true });
       throw error;
@@ -59,17 +61,24 @@ export class PooledHost {
     return layout.slotCount - takenCount >= layout.slotsPerResult;
   }
 
-  /** Prepares the instance for the same owner's next lease: names, data and settings gone, input files kept. */
+  /** Prepares the instance for the same owner's next lease: names, data and settings gone, input files kept up to
+   * the budget. */
   async reset(): Promise<void> {
+    const isTooMuch = (await directoryBytes(this.inputDirectory)) > this.#keptInputBytes;
+    if (isTooMuch) await this.#emptyInput();
     await this.process.prepare('reset');
   }
 
   /** Opens another instance, for anyone; nothing is left of the former owner's files. */
   async makeFresh(): Promise<void> {
-    await rm(this.inputDirectory, { recursive: true, force: true, maxRetries: 3 });
-    await mkdir(this.inputDirectory, { mode: 0o700 });
+    await this.#emptyInput();
     await this.process.prepare('open');
     this.isTainted = false;
+  }
+
+  async #emptyInput(): Promise<void> {
+    await rm(this.inputDirectory, { recursive: true, force: true, maxRetries: 3 });
+    await mkdir(this.inputDirectory, { mode: 0o700 });
   }
 
   /** Ends the process and removes its folder. */
@@ -78,6 +87,13 @@ export class PooledHost {
     await this.process.exited;
     await rm(this.#folder, { recursive: true, force: true, maxRetries: 3 });
   }
+}
+
+/** Links keep the blocks of files that a cache has already given up. */
+async function directoryBytes(folder: string): Promise<number> {
+  const names = await readdir(folder);
+  const sizes = names.map(async (name) => (await stat(join(folder, name)).catch(() => undefined))?.size ?? 0);
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }
 
 function inputOf(folder: string): string {
