@@ -31,6 +31,8 @@ export async function serve(options: ServeOptions): Promise<number> {
     write: (line) => process.stdout.write(line),
     filter: parseLogFilter(environment.logLevel),
   });
+  // Whoever read our output has gone: that is no reason to end queries.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   const stop = new AbortController();
   const coordinator = await startCoordinator({
     config,
