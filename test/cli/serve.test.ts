@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { createFlightClient, type IpcMessage } from '@svc/flight';
+import { createFlightClient } from '@svc/flight';
 
 const program = new URL('../../../packages/cli/dist/main.js', import.meta.url).pathname;
 const freePorts = '[server]\nflight_port = 0\ndrain_timeout_secs = 20\n[metrics]\nprometheus_port = 0\n';
@@ -34,7 +34,7 @@ describe('svc serve', () => {
     try {
       await client.signIn('local', (await readFile(passwordPath, 'utf8')).trim());
       const { tickets } = await client.planStatement('SELECT count(*) FROM samples.flights');
-      const messages: IpcMessage[] = [];
+      const messages: unknown[] = [];
       for await (const message of client.read(tickets[0] ?? new Uint8Array())) messages.push(message);
       assert.equal(messages.length, 2, 'a schema and a batch');
     } finally {
