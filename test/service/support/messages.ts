@@ -28,3 +28,10 @@ export function sessionOptions(options: Readonly<Record<string, string>>): Buffe
     ),
   );
 }
+
+/** CommandGetTables of everything. */
+export function getTablesCommand({ includeSchema }: { readonly includeSchema: boolean }): Buffer {
+  const type = 'type.googleapis.com/arrow.flight.protocol.sql.CommandGetTables';
+  const includeSchemaField = Buffer.of((5 << 3) | 0, includeSchema ? 1 : 0);
+  return Buffer.concat([field(1, type), field(2, includeSchemaField)]);
+}

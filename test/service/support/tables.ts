@@ -56,15 +56,16 @@ async function makeTable(lease: EngineLease, root: string, name: string, sql: st
 }
 
 /**
- * Commits what another table has now as this table's next snapshot (both have the same columns): its files replace
- * the ones before, which the earlier snapshot still has.
+ * Commits what another table has now as this table's next snapshot, columns included: its files replace the ones
+ * before, which the earlier snapshot still has.
  */
 export async function commitSnapshotOf(location: string, other: string): Promise<void> {
   const [metadata, next] = [await readMetadata(location), await readMetadata(other)];
   const snapshots = [metadata, next].flatMap((each) => arrayOf(member(each, 'snapshots')));
   const current = member(next, 'current-snapshot-id');
   const refs = { main: { 'snapshot-id': current, type: 'branch' } };
-  const committed = { ...metadata, snapshots, refs, 'current-snapshot-id': current };
+  // Format 2 tells the columns of the current snapshot by the current schema.
+  const committed = { ...next, snapshots, refs, 'table-uuid': member(metadata, 'table-uuid') };
   await writeFile(join(location, 'metadata', 'v2.metadata.json'), stringifyJson(committed));
   await writeFile(join(location, 'metadata', 'version-hint.text'), '2');
 }
