@@ -410,7 +410,7 @@ test('a host that outgrows its memory where the system sets no limit is ended by
   withFakePool({ memoryGuard: 'watchdog' }, async (pool) => {
     const held = await lease(pool);
     await held.execute([`hog ${1 << 20}`]);
-    await assert.rejects(held.execute([`hog ${600 << 20}`, 'sleep']), hasCode('OUT_OF_MEMORY'));
+    await assert.rejects(held.execute([`hog ${700 << 20}`, 'sleep']), hasCode('OUT_OF_MEMORY'));
     await held.release();
     await using again = await lease(pool);
     assert.equal(await again.queryText('echo', []), 'echo');

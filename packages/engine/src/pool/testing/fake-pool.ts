@@ -6,7 +6,7 @@ import type { EnginePool, EngineResult } from '../../api.js';
 import { createHostPool } from '../host-pool.js';
 import type { HostPoolOptions, LaneOptions } from '../pool-options.js';
 
-const limits = { memoryBytes: 256 << 20, threads: 1, tempDirectoryBytes: 1 << 20 };
+const limits = { memoryBytes: 64 << 20, threads: 1, tempDirectoryBytes: 1 << 20 };
 
 type PoolChanges = Partial<Omit<HostPoolOptions, 'query' | 'small'>> & {
   readonly query?: Partial<LaneOptions>;

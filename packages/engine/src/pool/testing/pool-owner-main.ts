@@ -5,7 +5,7 @@ import { createHostPool } from '../host-pool.js';
  * A process with a pool of fake hosts below the folder in its argument: one inside the engine, one idle. Writes the
  * hosts' process ids to stdout and then does nothing.
  */
-const limits = { memoryBytes: 256 << 20, threads: 1, tempDirectoryBytes: 1 << 20 };
+const limits = { memoryBytes: 64 << 20, threads: 1, tempDirectoryBytes: 1 << 20 };
 const lane = { hosts: 1, limits, spareHosts: 0 };
 const pool = createHostPool({
   folder: process.argv[2] ?? '',
