@@ -55,6 +55,27 @@ process.exitCode = bars.every((bar) => bar.passes) ? 0 : 1;
 
 async function run(bench) {
   console.log(`\n== ${bench.name}`);
+  const samples = bench.script === undefined ? await runProgram(bench) : await runScript(bench);
+  const { details, bars } = bench.read(samples);
+  console.log(details);
+  return { name: bench.name, bars, samples };
+}
+
+/** The lines that a benchmark of its own prints. Its exit code repeats what the bars say. */
+async function runScript(bench) {
+  const lines = [];
+  const script = path.join(import.meta.dirname, bench.script);
+  const result = await runCommand(process.execPath, [script, '--python', python], {
+    cwd: root,
+    timeoutMs: programTimeoutMs,
+    onLine: (line) => lines.push(line),
+  });
+  if (result.code > 1 || lines.length === 0)
+    throw new Error(`${bench.script} ended with ${result.code}:\n${result.output.slice(-4000)}`);
+  return lines;
+}
+
+async function runProgram(bench) {
   const home = path.join(folder, bench.name);
   mkdirSync(home);
   const stops = [];
@@ -69,10 +90,7 @@ async function run(bench) {
       path.join(import.meta.dirname, 'clients', bench.program),
       JSON.stringify(given),
     ]);
-    const samples = JSON.parse(answer.trimEnd().split('\n').at(-1) ?? '');
-    const { details, bars } = bench.read(samples);
-    console.log(details);
-    return { name: bench.name, bars, samples };
+    return JSON.parse(answer.trimEnd().split('\n').at(-1) ?? '');
   } finally {
     for (const stop of stops.reverse()) await stop();
   }

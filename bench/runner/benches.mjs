@@ -5,12 +5,16 @@ import { median, quantile, sum } from './statistics.mjs';
 const memoryLimitMiB = 300;
 const MiB = 2 ** 20;
 
-/** `needs`: the servers that the client program is told of. */
+/**
+ * `program` is a client in bench/clients, told of the servers it `needs`; it answers samples. `script` is a benchmark that
+ * runs on its own and prints its figures; it is given a Python with the clients.
+ */
 export const benches = [
   { name: 'tpch', program: 'tpch.py', needs: ['service', 'sail'], read: readTpch },
   { name: 'stream', program: 'stream.py', needs: ['service', 'secured', 'sail'], read: readStream },
   { name: 'memory', program: 'memory.py', needs: ['service'], read: readMemory },
   { name: 'latency', program: 'latency.py', needs: ['samples', 'sail'], read: readLatency },
+  { name: 'planning', script: 'planning/run.mjs', read: readPlanning },
 ];
 
 function readTpch({ equal, queries, wrong, seconds }) {
@@ -136,6 +140,30 @@ function readLatency({ select_1: ones, flights, row_groups: [left, all] }) {
         unit: 'ms',
         atMost: 40,
       }),
+    ],
+  };
+}
+
+/** Reads the lines `<scenario>  empty <ms>  …  pyiceberg <ms>  …`. */
+function readPlanning(lines) {
+  const figures = lines.flatMap((line) => {
+    const found = /^(.+?)\s+empty\s+([\d.]+).*pyiceberg\s+([\d.]+)/.exec(line);
+    return found === null
+      ? []
+      : [{ scenario: found[1], measured: Number(found[2]), reference: Number(found[3]) }];
+  });
+  return {
+    details: lines.join('\n'),
+    bars: [
+      exactBar({
+        name: 'planning scenarios measured',
+        measured: figures.length,
+        wanted: 4,
+        unit: 'scenarios',
+      }),
+      ...figures.map(({ scenario, measured, reference }) =>
+        ratioBar({ name: `planning ${scenario}`, measured, reference, unit: 'ms', atMost: 0.5 }),
+      ),
     ],
   };
 }
