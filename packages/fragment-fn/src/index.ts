@@ -1,9 +1,11 @@
 export {
+  type FragmentLane,
   type FragmentLimits,
   type FragmentRequest,
   type FragmentStatistics,
   type FragmentTable,
   fragmentProtocolVersion,
+  laneOf,
 } from './request.js';
 export { type FragmentEnvironment, type FragmentResult, runFragment, type StagedTable } from './runtime.js';
 export { engineType } from './views/engine-type.js';

@@ -43,6 +43,13 @@ export interface FragmentRequest {
   readonly traceparent?: string;
 }
 
+/** Where a fragment runs: statements without tables in the lane that is kept for small work. */
+export type FragmentLane = 'small' | 'query';
+
+export function laneOf(request: Pick<FragmentRequest, 'tables'>): FragmentLane {
+  return request.tables.length === 0 ? 'small' : 'query';
+}
+
 /** Counted while a fragment runs; complete when its stream has ended. */
 export interface FragmentStatistics {
   readonly filesRead: number;

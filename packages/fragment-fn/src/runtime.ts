@@ -10,6 +10,7 @@ import {
   type FragmentStatistics,
   type FragmentTable,
   fragmentProtocolVersion,
+  laneOf,
 } from './request.js';
 import { sessionStatements } from './views/session-sql.js';
 import { type StagedGroup, scanViewSql } from './views/view-sql.js';
@@ -65,7 +66,7 @@ export async function runFragment(
   try {
     lease = await environment.pool.lease({
       owner: request.owner,
-      lane: request.tables.length === 0 ? 'small' : 'query',
+      lane: laneOf(request),
       signal: link.signal,
     });
     return await startOnLease({ request, environment, options, link, lease });

@@ -1,9 +1,10 @@
 import type { Config, Logger, Metrics } from '@svc/base';
 import type { EnginePool } from '@svc/engine';
 import { stageScan } from '@svc/lake';
-import { Admission } from '../scheduler/admission.js';
+import { LaneAdmission } from '../scheduler/lane-admission.js';
 import { QueryTracker } from '../tracker/query-tracker.js';
 import type { Lake } from './open-lake.js';
+import { smallStatementPlaces } from './pool-options.js';
 import type { QueryRunnerDependencies } from './query-runner.js';
 
 export interface RunningOptions {
@@ -29,8 +30,9 @@ export function createRunning({
     pool,
     metrics,
     logger: logger.child('svc::query'),
-    admission: new Admission({
-      maxConcurrent: config['query.max_concurrent'],
+    admission: new LaneAdmission({
+      queryPlaces: config['query.max_concurrent'],
+      smallPlaces: smallStatementPlaces,
       maxQueued: config['query.max_queued'],
       queueTimeoutMs: config['query.queue_timeout_secs'] * 1000,
     }),

@@ -4,8 +4,21 @@ import type { HostPoolOptions } from '@svc/engine';
 
 const MiB = 2 ** 20;
 
-/** Planning and statements without tables need little; their own lane keeps them quick beside large queries. */
-const smallLane = { hosts: 2, threads: 1, memoryBytes: 256 * MiB, tempDirectoryBytes: 1024 * MiB };
+/**
+ * Planning and statements without tables need little; their own lane keeps them quick beside large queries. Nobody may
+ * keep a host of it by not reading: little is kept for such a reader, and not for long.
+ */
+const smallLane = {
+  hosts: 3,
+  threads: 1,
+  memoryBytes: 256 * MiB,
+  tempDirectoryBytes: 1024 * MiB,
+  spoolBytesPerResult: 64 * MiB,
+  slowConsumerMs: 10_000,
+};
+
+/** Statements without tables that run at a time: one host of their lane is always left for planning. */
+export const smallStatementPlaces = smallLane.hosts - 1;
 
 /** How the configuration sizes the engine hosts. */
 export function poolOptions(config: Config, logger: Logger): HostPoolOptions {
@@ -29,7 +42,8 @@ export function poolOptions(config: Config, logger: Logger): HostPoolOptions {
         tempDirectoryBytes: Math.min(smallLane.tempDirectoryBytes, config['engine.spill_bytes']),
       },
       spareHosts: 1,
-      slowConsumerMs: config['query.slow_client_timeout_secs'] * 1000,
+      slowConsumerMs: Math.min(smallLane.slowConsumerMs, config['query.slow_client_timeout_secs'] * 1000),
+      spoolBytesPerResult: Math.min(smallLane.spoolBytesPerResult, config['query.spool_bytes']),
     },
     log: logger,
     maxLeasesPerHost: config['engine.max_queries_per_host'],

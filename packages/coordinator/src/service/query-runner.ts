@@ -5,13 +5,15 @@ import type { ResultStream } from '@svc/flight';
 import {
   type FragmentEnvironment,
   type FragmentResult,
+  laneOf,
   runFragment,
   type StagedTable,
 } from '@svc/fragment-fn';
 import type { ObjectStore, TableScan } from '@svc/lake';
 import type { Session } from '../identity/session.js';
 import type { PlannedAnswer, PlannedFragment, PlannedStatement } from '../planner/planned-statement.js';
-import type { Admission, AdmissionTicket } from '../scheduler/admission.js';
+import type { AdmissionTicket } from '../scheduler/admission.js';
+import type { LaneAdmission } from '../scheduler/lane-admission.js';
 import type { QueryTracker, TrackedQuery } from '../tracker/query-tracker.js';
 import { isSameSchema, schemaChanged } from './schema-check.js';
 import { trackedMessages } from './tracked-messages.js';
@@ -20,7 +22,7 @@ export interface QueryRunnerDependencies {
   readonly pool: EnginePool;
   /** Brings one table's chunks into the engine's folder. */
   stage(scan: TableScan, store: ObjectStore, directory: string, signal: AbortSignal): Promise<StagedTable>;
-  readonly admission: Admission;
+  readonly admission: LaneAdmission;
   readonly tracker: QueryTracker;
   readonly metrics: Metrics;
   readonly logger: Logger;
@@ -117,7 +119,7 @@ async function fragmentStream(
   let place: AdmissionTicket | undefined;
   let fragment: FragmentResult;
   try {
-    place = await dependencies.admission.enter(link.signal);
+    place = await dependencies.admission.enter(laneOf(planned.fragment), link.signal);
     query.phase('executing');
     fragment = await runFragment(
       { ...planned.fragment, queryId: query.queryId },

@@ -1,13 +1,13 @@
 import type { Metrics } from '@svc/base';
 import type { EnginePool } from '@svc/engine';
 import type { SessionStore } from '../identity/session-store.js';
-import type { Admission } from '../scheduler/admission.js';
+import type { LaneAdmission } from '../scheduler/lane-admission.js';
 import type { QueryTracker } from '../tracker/query-tracker.js';
 
 export interface GaugeSources {
   readonly sessions: SessionStore;
   readonly pool: EnginePool;
-  readonly admission: Admission;
+  readonly admission: LaneAdmission;
   readonly tracker: QueryTracker;
 }
 

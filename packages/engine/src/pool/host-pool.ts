@@ -128,8 +128,9 @@ class HostPool implements EnginePool {
     return join(this.#folder.path, 'spool');
   }
 
-  #spoolPolicy({ spoolAfterMs, slowConsumerMs }: LaneSettings): SpoolPolicy {
-    return { folder: this.#spoolFolder, budget: this.#budget, spoolAfterMs, slowConsumerMs };
+  #spoolPolicy({ spoolAfterMs, slowConsumerMs, spoolBytesPerResult }: LaneSettings): SpoolPolicy {
+    const budget = this.#budget.withPerResult(spoolBytesPerResult);
+    return { folder: this.#spoolFolder, budget, spoolAfterMs, slowConsumerMs };
   }
 
   #onReleased(host: PooledHost): void {

@@ -17,6 +17,8 @@ export interface LaneOptions {
   readonly spoolAfterMs?: number;
   /** How long a reader over the spool budget may take for one message before its statement fails. */
   readonly slowConsumerMs?: number;
+  /** Bytes of the spool file of one result. Default: the pool's. */
+  readonly spoolBytesPerResult?: number;
 }
 
 export interface HostPoolOptions {
@@ -55,18 +57,19 @@ export interface HostPoolSettings extends Required<Omit<HostPoolOptions, 'query'
 
 /** The options with every default filled in. */
 export function resolvePoolOptions(options: HostPoolOptions): HostPoolSettings {
+  const spoolBytesPerResult = options.spoolBytesPerResult ?? 1 << 30;
   return {
     // Hosts have another working folder.
     folder: resolve(options.folder),
     log: options.log,
-    query: resolveLane('query', options.query, 2_000),
+    query: resolveLane('query', options.query, { spoolAfterMs: 2_000, spoolBytesPerResult }),
     // The reserved lane must not wait for a sleeping reader.
-    small: resolveLane('small', options.small, 250),
+    small: resolveLane('small', options.small, { spoolAfterMs: 250, spoolBytesPerResult }),
     maxLeasesPerHost: options.maxLeasesPerHost ?? 1_000,
     idleMs: options.idleMs ?? 60_000,
     keptInputBytes: options.keptInputBytes ?? 1 << 30,
     cancelGraceMs: options.cancelGraceMs ?? 1_000,
-    spoolBytesPerResult: options.spoolBytesPerResult ?? 1 << 30,
+    spoolBytesPerResult,
     spoolBytesTotal: options.spoolBytesTotal ?? 8 * 2 ** 30,
     layout: options.layout ?? defaultSlotLayout,
     memoryGuard: options.memoryGuard ?? (canLimitDataMemory ? 'system' : 'watchdog'),
@@ -74,13 +77,18 @@ export function resolvePoolOptions(options: HostPoolOptions): HostPoolSettings {
   };
 }
 
-function resolveLane(name: 'small' | 'query', lane: LaneOptions, spoolAfterMs: number): LaneSettings {
+function resolveLane(
+  name: 'small' | 'query',
+  lane: LaneOptions,
+  defaults: Required<Pick<LaneOptions, 'spoolAfterMs' | 'spoolBytesPerResult'>>,
+): LaneSettings {
   return {
     name,
     hosts: Math.max(1, lane.hosts),
     limits: { ...lane.limits, threads: Math.max(1, Math.min(lane.limits.threads, availableParallelism())) },
     spareHosts: lane.spareHosts ?? 1,
-    spoolAfterMs: lane.spoolAfterMs ?? spoolAfterMs,
+    spoolAfterMs: lane.spoolAfterMs ?? defaults.spoolAfterMs,
+    spoolBytesPerResult: lane.spoolBytesPerResult ?? defaults.spoolBytesPerResult,
     slowConsumerMs: lane.slowConsumerMs ?? 30_000,
   };
 }
