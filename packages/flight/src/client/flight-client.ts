@@ -86,13 +86,23 @@ const MEBIBYTE = 1024 * 1024;
 /** Connects lazily: the first call finds out whether anybody is there (PEER_UNAVAILABLE). */
 export function createFlightClient(options: FlightClientOptions): FlightClient {
   const channel = openChannel(options);
+  // A closed channel lets its calls go on: they are ended here.
+  const openCalls = new Set<RawCall>();
   let bearer: string | undefined;
 
   const open = (method: FlightMethod, call: CallOptions, authorization: string | undefined): RawCall => {
     const metadata = new Metadata();
     if (authorization !== undefined) metadata.set('authorization', authorization);
     for (const [name, value] of Object.entries(call.headers ?? {})) metadata.set(name, value);
-    return openRawCall({ channel, method, metadata, signal: call.signal, deadlineMs: call.deadlineMs });
+    const raw = openRawCall({ channel, method, metadata, signal: call.signal, deadlineMs: call.deadlineMs });
+    openCalls.add(raw);
+    return {
+      ...raw,
+      [Symbol.dispose]: () => {
+        openCalls.delete(raw);
+        raw[Symbol.dispose]();
+      },
+    };
   };
 
   async function* requestStream(
@@ -207,7 +217,11 @@ export function createFlightClient(options: FlightClientOptions): FlightClient {
     },
     action,
     listActions: (callOptions = {}) => requestAll('ListActions', Buffer.alloc(0), callOptions),
-    close: () => channel.close(),
+    close() {
+      for (const call of openCalls) call[Symbol.dispose]();
+      openCalls.clear();
+      channel.close();
+    },
   };
 }
 
