@@ -11,7 +11,14 @@ export interface LogRecord {
   readonly level: string;
   readonly target: string;
   readonly message: string;
-  readonly [field: string]: unknown;
+  readonly user?: string;
+  readonly session_id?: string;
+  readonly query_id?: string;
+  readonly statement_type?: string;
+  readonly duration_ms?: number;
+  readonly rows?: number;
+  readonly error_code?: string;
+  readonly error_message?: string;
 }
 
 export interface TestService extends AsyncDisposable {
