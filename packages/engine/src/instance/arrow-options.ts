@@ -43,12 +43,18 @@ export class ArrowOptions implements Disposable {
   }
 }
 
-/** Throws what a `duckdb_error_data` says, if it is an error; destroys it in any case. */
-export function throwErrorData(connection: EngineConnection, error: Address): void {
+/**
+ * Throws what a `duckdb_error_data` says, if it is an error; destroys it in any case. `typeOfBare` is the engine's type of
+ * an error whose message comes without one.
+ */
+export function throwErrorData(connection: EngineConnection, error: Address, typeOfBare?: string): void {
   if (error === 0) return;
   const { functions } = connection;
   try {
-    if (functions.errorDataHasError(error)) throw connection.error(functions.errorDataMessage(error));
+    if (!functions.errorDataHasError(error)) return;
+    const text = functions.errorDataMessage(error) ?? '';
+    const isBare = typeOfBare !== undefined && !/^[A-Z][A-Za-z ]* Error: /.test(text);
+    throw connection.error(isBare ? `${typeOfBare} Error: ${text}` : text);
   } finally {
     functions.destroyErrorData([error]);
   }

@@ -1,5 +1,6 @@
 /** Schemas of statements: of a prepared one without running it, and of a running one. */
 import type { StatementDescription } from '../api.js';
+import { withFlightMetadata } from '../arrow/flight-metadata.js';
 import { encapsulate, encodeSchemaMessage } from '../arrow/ipc-encode.js';
 import { type ArrowMode, transferType } from '../arrow/type-mapping.js';
 import type { ArrowField } from '../arrow/types.js';
@@ -20,7 +21,8 @@ export function describeStatement(
 ): StatementDescription {
   using statement = prepareForTransfer(connection, sql, mode, parameters);
   using options = new ArrowOptions(connection);
-  const schemaOf = (columns: readonly ColumnDeclaration[]) => options.schemaOf(columns);
+  const schemaOf = (columns: readonly ColumnDeclaration[]) =>
+    withFlightMetadata(connection.functions, mode, options.schemaOf(columns), columns);
   // Parameters may change what was inferred without them, so that only running it tells.
   const isProbed =
     statement.isSelect &&

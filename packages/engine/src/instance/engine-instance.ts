@@ -4,6 +4,7 @@
  */
 import { QueryError } from '@svc/base';
 import type { EngineTableName, StatementDescription } from '../api.js';
+import { withFlightMetadata } from '../arrow/flight-metadata.js';
 import type { ArrowMode } from '../arrow/type-mapping.js';
 import type { DuckDbFunctions, OutAddress } from '../capi/functions.js';
 import { duckDb } from '../capi/library.js';
@@ -155,7 +156,9 @@ export class EngineInstance implements Disposable {
           connection: this.connection,
           options,
           result,
-          schema: withResultColumns(this.connection, result, (columns) => arrowOptions.schemaOf(columns)),
+          schema: withResultColumns(this.connection, result, (columns) =>
+            withFlightMetadata(this.functions, request.arrow, arrowOptions.schemaOf(columns), columns),
+          ),
           maxMessageBytes: this.options.maxMessageBytes ?? defaultMaxMessageBytes,
           onEnd: (error) => this.ended(error),
           readProfile: (rows) => readProfile(this.functions, this.connection.handle, rows, cpuAtStart),

@@ -140,7 +140,9 @@ export class TableIngest {
   }
 
   private throwAppenderError(): never {
-    throwErrorData(this.connection, this.connection.functions.appenderErrorData(this.appender));
+    // A value that the column cannot take is reported without its type in front.
+    const error = this.connection.functions.appenderErrorData(this.appender);
+    throwErrorData(this.connection, error, 'Conversion');
     throw this.connection.error(null);
   }
 }
