@@ -7,7 +7,13 @@ export {
   fragmentProtocolVersion,
   laneOf,
 } from './request.js';
-export { type FragmentEnvironment, type FragmentResult, runFragment, type StagedTable } from './runtime.js';
+export {
+  type FragmentEnvironment,
+  type FragmentResult,
+  queryTimedOut,
+  runFragment,
+  type StagedTable,
+} from './runtime.js';
 export { engineType } from './views/engine-type.js';
 export { sessionStatements } from './views/session-sql.js';
 export { stubFileSql, stubViewSql } from './views/view-sql.js';

@@ -19,7 +19,9 @@ import { type StagedGroup, scanViewSql } from './views/view-sql.js';
 export interface StagedTable {
   readonly groups: readonly StagedGroup[];
   readonly filesRead: number;
+  /** Bytes that the engine is given, wherever they came from. */
   readonly bytesStaged: number;
+  /** Bytes that had to be fetched for it. */
   readonly bytesFetched: number;
 }
 
@@ -61,7 +63,9 @@ export async function runFragment(
       `Fragment protocol ${request.protocolVersion} is not ${fragmentProtocolVersion}.`,
     );
   }
-  const link = linkAbort(options.signal, request.limits.timeoutMs, () => timeoutError(request));
+  const link = linkAbort(options.signal, request.limits.timeoutMs, () =>
+    queryTimedOut(request.limits.timeoutMs),
+  );
   let lease: EngineLease | undefined;
   try {
     lease = await environment.pool.lease({
@@ -200,11 +204,11 @@ function limitedMessages(
   };
 }
 
-function timeoutError(request: FragmentRequest): QueryError {
-  const seconds = request.limits.timeoutMs / 1000;
+/** QUERY_TIMEOUT of a query that was given this long. */
+export function queryTimedOut(timeoutMs: number): QueryError {
   return new QueryError(
     'QUERY_TIMEOUT',
-    `The query ran longer than its limit of ${seconds} s (query.timeout_secs, or SET svc.query_timeout_secs).`,
+    `The query ran longer than its limit of ${timeoutMs / 1000} s (query.timeout_secs, or SET svc.query_timeout_secs).`,
   );
 }
 

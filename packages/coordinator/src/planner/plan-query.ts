@@ -1,4 +1,4 @@
-import { QueryError } from '@svc/base';
+import { linkAbort, QueryError } from '@svc/base';
 import type { StatementDescription } from '@svc/engine';
 import { type FragmentRequest, type FragmentTable, fragmentProtocolVersion } from '@svc/fragment-fn';
 import type { ObjectStore } from '@svc/lake';
@@ -92,6 +92,19 @@ export async function describeQueryStatement(
   return (await planBound(dependencies, options, bound)).description;
 }
 
+/**
+ * Binding and optimising take milliseconds, but constants are computed then, and an expression over them can be made to
+ * take for ever: it must not keep a host of the lane that everybody's planning needs.
+ */
+const maxBindingMs = 30_000;
+
+function bindingTooLong(): QueryError {
+  return new QueryError(
+    'QUERY_TIMEOUT',
+    `The statement could not be planned within ${maxBindingMs / 1000} s: it has constant expressions that take too long to compute.`,
+  );
+}
+
 async function planBound(
   { pool, plans }: PlannerDependencies,
   { query, session, signal, parameters }: PlanOptions,
@@ -106,11 +119,11 @@ async function planBound(
     cache: plans,
     parameters,
     inlinedSql: literals && inlineParameters(bound.sql, literals),
-    signal,
     onLease: async (body) => {
       const lease = await pool.lease({ owner: ownerOf(session), lane: 'small', signal });
+      using link = linkAbort(signal, maxBindingMs, bindingTooLong);
       try {
-        return await body(lease);
+        return await body(lease, link.signal);
       } finally {
         await lease.release();
       }

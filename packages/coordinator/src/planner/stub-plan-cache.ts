@@ -17,10 +17,12 @@ export function createStubPlanCache(): StubPlanCache {
   return new LRUCache({ max: maxPlans });
 }
 
-export interface CachedPlanOptions extends Omit<StubPlanOptions, 'lease'> {
+export interface CachedPlanOptions extends Omit<StubPlanOptions, 'lease' | 'signal'> {
   readonly cache: StubPlanCache;
-  /** Runs the planning on a leased host. */
-  readonly onLease: (body: (lease: StubPlanOptions['lease']) => Promise<StubPlan>) => Promise<StubPlan>;
+  /** Runs the planning on a leased host, under the signal that ends it. */
+  readonly onLease: (
+    body: (lease: StubPlanOptions['lease'], signal: AbortSignal) => Promise<StubPlan>,
+  ) => Promise<StubPlan>;
 }
 
 /** A statement with a clock or a user in it is planned each time: these are constants to the optimiser. */
@@ -28,12 +30,14 @@ export async function planWithCache({ cache, onLease, ...options }: CachedPlanOp
   const key = options.setup.length === 0 ? keyOf(options) : undefined;
   const known = key === undefined ? undefined : cache.get(key);
   if (known !== undefined) return known;
-  const plan = await onLease((lease) => planOnStubs({ ...options, lease }));
+  const plan = await onLease((lease, signal) => planOnStubs({ ...options, lease, signal }));
   if (key !== undefined) cache.set(key, plan);
   return plan;
 }
 
-function keyOf({ sql, inlinedSql, tables, settings, parameters }: Omit<StubPlanOptions, 'lease'>): string {
+type PlanIdentity = Omit<StubPlanOptions, 'lease' | 'signal'>;
+
+function keyOf({ sql, inlinedSql, tables, settings, parameters }: PlanIdentity): string {
   const shapes = tables.map((table) => [
     table.catalog,
     table.schema,

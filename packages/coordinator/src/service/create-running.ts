@@ -52,10 +52,12 @@ export function createRunning({
       });
       metrics.stagingBytes.inc({ source: 'storage' }, staged.bytesFetched);
       metrics.stagingBytes.inc({ source: 'cache' }, Math.max(0, staged.bytesStaged - staged.bytesFetched));
+      metrics.stagingBytes.inc({ source: 'in_place' }, staged.bytesInPlace);
+      metrics.scanBytes.inc({ stage: 'read' }, staged.bytesFetched + staged.bytesInPlace);
       const filesRead = staged.groups.reduce((sum, group) => sum + group.paths.length, 0);
       metrics.scanFiles.inc({ outcome: 'read' }, filesRead);
       metrics.scanRowGroups.inc({ outcome: 'read' }, scan.counts.rowGroupsPlanned);
-      return { ...staged, filesRead };
+      return { ...staged, bytesStaged: staged.bytesStaged + staged.bytesInPlace, filesRead };
     },
   };
 }

@@ -6,6 +6,7 @@ import {
   type FragmentEnvironment,
   type FragmentResult,
   laneOf,
+  queryTimedOut,
   runFragment,
   type StagedTable,
 } from '@svc/fragment-fn';
@@ -65,17 +66,6 @@ export async function runPlanned(
   });
 }
 
-/** Records a statement that failed before it could be run: classification, the gate, planning. */
-export function recordFailure(
-  tracker: QueryTracker,
-  start: Parameters<QueryTracker['start']>[0],
-  caught: unknown,
-): QueryError {
-  const error = QueryError.from(caught);
-  tracker.start(start).fail(error);
-  return error;
-}
-
 function answerStream(planned: PlannedAnswer, query: TrackedQuery): ResultStream {
   query.phase('streaming');
   const { answer } = planned;
@@ -114,8 +104,12 @@ async function fragmentStream(
   planned: PlannedFragment,
   query: TrackedQuery,
 ): Promise<ResultStream> {
-  // The session's end cancels what runs for it; the caller's signal is the other way to end.
-  const link = linkAbort([signal, session.closed]);
+  const { timeoutMs } = planned.fragment.limits;
+  // The session's end cancels what runs for it; the caller's signal is another way to end. Planning and waiting for a
+  // place are part of the time that a query has.
+  const link = linkAbort([signal, session.closed], timeoutMs - planned.planningMs, () =>
+    queryTimedOut(timeoutMs),
+  );
   let place: AdmissionTicket | undefined;
   let fragment: FragmentResult;
   try {
@@ -151,7 +145,6 @@ async function fragmentStream(
         const statistics = fragment.statistics();
         query.statistics(statistics);
         dependencies.metrics.scanRows.inc({ stage: 'read' }, Number(statistics.rowsScanned));
-        dependencies.metrics.scanBytes.inc({ stage: 'read' }, statistics.bytesStaged);
         if (error === undefined) query.finish();
         else query.fail(error);
       },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createLogger, createMetrics, parseLogFilter, QueryError } from '@svc/base';
+import { createLogger, createMetrics, parseLogFilter, QueryError, withLogContext } from '@svc/base';
 import type { FragmentStatistics } from '@svc/fragment-fn';
 import { fakeClock } from '../test-support/clock.js';
 import { fakeSession } from '../test-support/fake-session.js';
@@ -62,6 +62,26 @@ describe('a tracked query', () => {
     clock.advance(9999);
     const [record] = tracker.list();
     assert.deepEqual(timesOf(record), { ...expected, startedAtMs: 1_000_000 - 30 });
+  });
+
+  it('logs its end with what its call was known by, whoever reads the last row', () => {
+    const { tracker, lines } = newTracker();
+    const query = withLogContext({ request_id: 'r1', trace_id: 'ab'.repeat(16) }, () =>
+      tracker.start(select1),
+    );
+    query.finish();
+    assert.match(lines[0] ?? '', /"trace_id":"(ab){16}"/);
+    assert.match(lines[0] ?? '', /"request_id":"r1"/);
+  });
+
+  it('leaves no record when it was only planned', () => {
+    const { tracker, lines } = newTracker();
+    const query = tracker.start(select1);
+    query.phase('planning');
+    assert.deepEqual(statesOf(tracker), [['running', 'planning']]);
+    query.withdraw();
+    query.fail(new QueryError('CANCELLED', 'Later.'));
+    assert.deepEqual([tracker.list(), tracker.activeCount, lines], [[], 0, []]);
   });
 
   it('fails with its code and message, and ends only once', async () => {

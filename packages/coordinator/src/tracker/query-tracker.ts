@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { errorFields, type Logger, type Metrics, type QueryError, type StatementType } from '@svc/base';
+import {
+  currentLogContext,
+  errorFields,
+  type Logger,
+  type Metrics,
+  type QueryError,
+  type StatementType,
+  withLogContext,
+} from '@svc/base';
 import type { FragmentStatistics } from '@svc/fragment-fn';
 import type { Session } from '../identity/session.js';
 import type { QueryPhase, QueryRecord } from './query-record.js';
@@ -23,7 +31,7 @@ export interface QueryStart {
   readonly planningMs?: number;
 }
 
-/** The handle of one running query; `finish` or `fail` ends it, once. */
+/** The handle of one running query; `finish`, `fail` or `withdraw` ends it, once. */
 export interface TrackedQuery {
   readonly queryId: string;
   phase(phase: QueryPhase): void;
@@ -31,6 +39,8 @@ export interface TrackedQuery {
   statistics(statistics: FragmentStatistics): void;
   finish(): void;
   fail(error: QueryError): void;
+  /** Planned, but this was not its run: it leaves no record. */
+  withdraw(): void;
 }
 
 /** Running and finished queries, in memory, bounded; and the counters and the log record of each one's end. */
@@ -50,11 +60,10 @@ export class QueryTracker {
   start(start: QueryStart): TrackedQuery {
     const query = new RunningQuery(randomUUID(), start, this.#options.now);
     this.#running.set(query.queryId, query);
-    let isEnded = false;
+    // Whoever reads the result to its end may do so outside of the call that began it.
+    const context = currentLogContext();
     const end = (error: QueryError | undefined) => {
-      if (isEnded) return;
-      isEnded = true;
-      this.#end(query, error);
+      if (this.#running.delete(query.queryId)) withLogContext(context, () => this.#end(query, error));
     };
     return {
       queryId: query.queryId,
@@ -65,6 +74,9 @@ export class QueryTracker {
       },
       finish: () => end(undefined),
       fail: (error) => end(error),
+      withdraw: () => {
+        this.#running.delete(query.queryId);
+      },
     };
   }
 
@@ -75,7 +87,6 @@ export class QueryTracker {
   }
 
   #end(query: RunningQuery, error: QueryError | undefined): void {
-    this.#running.delete(query.queryId);
     const record = query.record(error, true);
     this.#finished.unshift(record);
     this.#finished.length = Math.min(this.#finished.length, this.#options.maxFinished);

@@ -9,13 +9,14 @@ import type {
   TableFilter,
 } from '@svc/flight';
 import { compileLikePattern } from '@svc/flight';
+import { queryTimedOut } from '@svc/fragment-fn';
 import type { HandleTable } from '../../identity/handle-table.js';
 import type { Session } from '../../identity/session.js';
 import type { SessionStore } from '../../identity/session-store.js';
 import { schemaName } from '../../planner/names.js';
 import type { PlannedStatement } from '../../planner/planned-statement.js';
 import { emptySchema } from '../../results/text-answer.js';
-import { type QueryRunnerDependencies, recordFailure, runPlanned } from '../../service/query-runner.js';
+import { type QueryRunnerDependencies, runPlanned } from '../../service/query-runner.js';
 import { isSameSchema, schemaChanged } from '../../service/schema-check.js';
 import {
   describeStatement,
@@ -42,8 +43,8 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
   const { sessions, planner, runner, tickets, prepared } = dependencies;
 
   /**
-   * Work on a statement that is not a run of it yet: planning, preparing. It ends with the call and with the session. A
-   * failure is a query of its own for the tracker and the log.
+   * Work on a statement that is not a run of it yet: planning, preparing. It ends with the call, with the session and
+   * at the time limit of queries. While it lasts, and when it fails, it is a query for the tracker and the log.
    */
   async function beforeRun<T>(
     session: Session,
@@ -52,14 +53,18 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     runner.admission.throwIfDraining();
-    const startedAt = performance.now();
-    using link = linkAbort([context.signal, session.closed]);
+    const query = runner.tracker.start({ session, sql, statementType: statementTypeOf(planner, sql) });
+    query.phase('planning');
+    const timeoutMs = session.settings.queryTimeoutMs ?? planner.limits.timeoutMs;
+    using link = linkAbort([context.signal, session.closed], timeoutMs, () => queryTimedOut(timeoutMs));
     try {
       return await work(link.signal);
     } catch (caught) {
-      const statementType = statementTypeOf(planner, sql);
-      const planningMs = performance.now() - startedAt;
-      throw recordFailure(runner.tracker, { session, sql, statementType, planningMs }, caught);
+      const error = QueryError.from(caught);
+      query.fail(error);
+      throw error;
+    } finally {
+      query.withdraw();
     }
   }
 
@@ -165,7 +170,7 @@ function withHeaderSchema(session: Session, context: CallContext): Session {
   return session;
 }
 
-/** The statement type of a failed text, which may not even classify. */
+/** The statement type of a text, which may not even classify. */
 function statementTypeOf(planner: StatementPlannerDependencies, sql: string) {
   try {
     return planner.analyzer.classify(sql).statementType;
