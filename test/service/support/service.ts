@@ -13,12 +13,16 @@ export interface LogRecord {
   readonly message: string;
   readonly user?: string;
   readonly session_id?: string;
+  readonly trace_id?: string;
+  readonly span_id?: string;
+  readonly request_id?: string;
   readonly query_id?: string;
   readonly statement_type?: string;
   readonly duration_ms?: number;
   readonly rows?: number;
   readonly error_code?: string;
   readonly error_message?: string;
+  readonly error_detail?: string;
 }
 
 export interface TestService extends AsyncDisposable {

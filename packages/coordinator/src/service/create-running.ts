@@ -51,9 +51,10 @@ export function createRunning({
         signal,
       });
       metrics.stagingBytes.inc({ source: 'storage' }, staged.bytesFetched);
-      metrics.stagingBytes.inc({ source: 'cache' }, Math.max(0, staged.bytesStaged - staged.bytesFetched));
+      const notCached = staged.bytesFetched + staged.bytesInPlace;
+      metrics.stagingBytes.inc({ source: 'cache' }, Math.max(0, scan.counts.bytesPlanned - notCached));
       metrics.stagingBytes.inc({ source: 'in_place' }, staged.bytesInPlace);
-      metrics.scanBytes.inc({ stage: 'read' }, staged.bytesFetched + staged.bytesInPlace);
+      metrics.scanBytes.inc({ stage: 'read' }, notCached);
       const filesRead = staged.groups.reduce((sum, group) => sum + group.paths.length, 0);
       metrics.scanFiles.inc({ outcome: 'read' }, filesRead);
       metrics.scanRowGroups.inc({ outcome: 'read' }, scan.counts.rowGroupsPlanned);

@@ -30,6 +30,8 @@ export interface StagedTable {
   /** Bytes read from storage for them now. */
   readonly bytesFetched: number;
   readonly filesInPlace: number;
+  /** Of the files in place: bytes of the chunks that the scan reads there. */
+  readonly bytesInPlace: number;
 }
 
 export interface StageOptions {
@@ -79,6 +81,10 @@ export async function stageScan(scan: TableScan, options: StageOptions): Promise
     bytesStaged: staged.reduce((sum, file) => sum + file.bytesStaged, 0),
     bytesFetched: staged.reduce((sum, file) => sum + file.bytesFetched, 0),
     filesInPlace: staged.filter((file) => file.isInPlace).length,
+    bytesInPlace: tasks.reduce(
+      (sum, { file }, index) => sum + (staged[index]?.isInPlace ? file.selectedBytes : 0),
+      0,
+    ),
   };
 }
 
