@@ -31,7 +31,10 @@ export interface ResolveOptions {
   readonly signal: AbortSignal;
 }
 
-/** Loads every table that a statement names, each once. Throws TABLE_NOT_FOUND and the like, naming it as written. */
+/**
+ * Loads the tables that a statement names; each is one of the answer, however often and in whatever case it is named.
+ * Throws TABLE_NOT_FOUND and the like, naming it as written.
+ */
 export async function resolveTables(options: ResolveOptions): Promise<readonly ResolvedTable[]> {
   const resolved = new Map<string, ResolvedTable>();
   for (const request of options.requests) {
@@ -39,7 +42,7 @@ export async function resolveTables(options: ResolveOptions): Promise<readonly R
     // The engine's names do not differ by case, so neither may ours.
     const key = JSON.stringify([table.catalog, table.schema, table.table].map((name) => name.toLowerCase()));
     const other = resolved.get(key);
-    if (other !== undefined && other.loaded.metadataLocation !== table.loaded.metadataLocation) {
+    if (other !== undefined && !isSameTable(other.loaded, table.loaded)) {
       throw new QueryError(
         'NOT_SUPPORTED',
         `"${table.table}" and "${other.table}" differ in case only; one statement cannot read both.`,
@@ -48,6 +51,14 @@ export async function resolveTables(options: ResolveOptions): Promise<readonly R
     if (other === undefined) resolved.set(key, table);
   }
   return [...resolved.values()];
+}
+
+/** By name and not by content: somebody may have committed between two loads of one table. */
+function isSameTable(left: LoadedTable, right: LoadedTable): boolean {
+  return (
+    left.metadataLocation === right.metadataLocation ||
+    JSON.stringify(left.identifier) === JSON.stringify(right.identifier)
+  );
 }
 
 async function resolveOne(

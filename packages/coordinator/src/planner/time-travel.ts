@@ -85,18 +85,24 @@ async function readTimestamp(
   const lease = await pool.lease({ owner: ownerOf(session), lane: 'small', signal });
   try {
     await lease.execute([`SET TimeZone = '${session.settings.timeZone.replaceAll("'", "''")}'`], signal);
-    const sql = 'SELECT epoch_ms(CAST($1::VARCHAR AS TIMESTAMP WITH TIME ZONE))::VARCHAR';
-    return Number(await lease.queryText(sql, [text], signal));
+    // Infinity has no milliseconds: NULL, and so an empty text.
+    const sql = `SELECT coalesce(epoch_ms(CAST($1::VARCHAR AS TIMESTAMP WITH TIME ZONE))::VARCHAR, '')`;
+    const answer = await lease.queryText(sql, [text], signal);
+    if (answer !== '') return Number(answer);
   } catch (error) {
-    if (error instanceof QueryError && error.category === 'user' && error.code !== 'CANCELLED') {
-      throw new QueryError(
-        'INVALID_ARGUMENT',
-        `AT (TIMESTAMP => …): ${JSON.stringify(text.slice(0, 64))} is not a ${type === 'VARCHAR' ? 'timestamp' : type}.`,
-        { cause: error },
-      );
-    }
+    if (error instanceof QueryError && error.category === 'user' && error.code !== 'CANCELLED')
+      throw notATimestamp(type, text, error);
     throw error;
   } finally {
     await lease.release();
   }
+  throw notATimestamp(type, text);
+}
+
+function notATimestamp(type: string, text: string, cause?: QueryError): QueryError {
+  return new QueryError(
+    'INVALID_ARGUMENT',
+    `AT (TIMESTAMP => …): ${JSON.stringify(text.slice(0, 64))} is not a ${type === 'VARCHAR' ? 'timestamp' : type}.`,
+    { cause },
+  );
 }

@@ -39,6 +39,11 @@ describe("a statement's environment", () => {
     assert.equal(lastOf({ ...empty, tables }), 'USE "lake"');
   });
 
+  it('knows the default schema in the case in which a table was named', () => {
+    const tables = [{ catalog: 'lake', schema: 'SALES' }];
+    assert.equal(lastOf({ ...empty, tables, defaultSchema: 'sales' }), 'USE "lake"."sales"');
+  });
+
   it('uses nothing when no table is in the default catalog', () => {
     assert.deepEqual(sessionStatements(empty), []);
     const tables = [{ catalog: 'other', schema: 'sales' }];

@@ -13,7 +13,7 @@ const allowedSettings: ReadonlySet<string> = new Set(['TimeZone']);
 
 /**
  * Makes the statement's environment: catalogs and schemas of its tables, the settings, and the default schema that
- * resolves its unqualified names. A default schema without any table of the statement in it is left out: nothing can
+ * resolves its unqualified names, whose case does not matter. A default schema without any table of the statement in it is left out: nothing can
  * be found there.
  */
 export function sessionStatements(session: EngineSession): readonly string[] {
@@ -26,10 +26,10 @@ export function sessionStatements(session: EngineSession): readonly string[] {
 }
 
 function useStatements({ defaultCatalog, defaultSchema, tables }: EngineSession): readonly string[] {
-  if (!tables.some((table) => table.catalog === defaultCatalog)) return [];
-  const isSchemaUsed = tables.some(
-    (table) => table.catalog === defaultCatalog && table.schema === defaultSchema,
-  );
+  const inCatalog = tables.filter((table) => table.catalog === defaultCatalog);
+  if (inCatalog.length === 0) return [];
+  const name = defaultSchema?.toLowerCase();
+  const isSchemaUsed = inCatalog.some((table) => table.schema.toLowerCase() === name);
   const schema = isSchemaUsed && defaultSchema !== undefined ? `.${quoteIdentifier(defaultSchema)}` : '';
   return [`USE ${quoteIdentifier(defaultCatalog)}${schema}`];
 }
