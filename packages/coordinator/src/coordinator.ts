@@ -6,11 +6,11 @@ import { type Config, type Logger, type Metrics, QueryError } from '@svc/base';
 import { createHostPool, type EnginePool, supportedDuckDbVersion } from '@svc/engine';
 import { createFlightServer, type FlightServer } from '@svc/flight';
 import { createFlightBackend } from './frontends/flight/flight-backend.js';
-import type { Prepared } from './frontends/flight/prepared.js';
+import { type Prepared, preparedBytes } from './frontends/flight/prepared.js';
 import { HandleTable, preparedStatementErrors, ticketErrors } from './identity/handle-table.js';
 import { createLocalIdentity, localUsername, readOrCreatePassword } from './identity/local-identity.js';
 import { SessionStore } from './identity/session-store.js';
-import type { PlannedStatement } from './planner/planned-statement.js';
+import { type PlannedStatement, plannedBytes } from './planner/planned-statement.js';
 import { createPlanning } from './service/create-planning.js';
 import { createRunning } from './service/create-running.js';
 import { type Lake, openLake } from './service/open-lake.js';
@@ -46,6 +46,9 @@ export interface Coordinator {
 
 const sweepPeriodMs = 10_000;
 
+/** A ticket names every file that its statement will read, and no client gives tickets back. */
+const handleLimits = { maxPerSession: 1000, maxBytes: 128 * 2 ** 20 };
+
 /** Starts what listeners need: identity, engine hosts, catalog, caches. Throws CONFIGURATION_ERROR. */
 export async function startCoordinator(options: CoordinatorOptions): Promise<Coordinator> {
   const { config, logger } = options;
@@ -80,9 +83,17 @@ function assemble(options: CoordinatorOptions, { pool, lake, passwordPath, ident
     defaults: planner.sessionDefaults,
     now,
   });
-  const handleOptions = { ttlMs: config['session.handle_ttl_secs'] * 1000, maxPerSession: 1000, now };
-  const tickets = new HandleTable<PlannedStatement>({ ...handleOptions, errors: ticketErrors });
-  const prepared = new HandleTable<Prepared>({ ...handleOptions, errors: preparedStatementErrors });
+  const handleOptions = { ttlMs: config['session.handle_ttl_secs'] * 1000, ...handleLimits, now };
+  const tickets = new HandleTable<PlannedStatement>({
+    ...handleOptions,
+    errors: ticketErrors,
+    bytesOf: plannedBytes,
+  });
+  const prepared = new HandleTable<Prepared>({
+    ...handleOptions,
+    errors: preparedStatementErrors,
+    bytesOf: preparedBytes,
+  });
   sessions.onEnd((session) => {
     tickets.endSession(session.key);
     prepared.endSession(session.key);

@@ -75,6 +75,47 @@ describe('the handle table', () => {
     assert.equal(table.get('b', other), 'other');
   });
 
+  it('gives up what was not used for longest', () => {
+    const { table } = newTable();
+    const [used, unused] = [table.add('a', '1'), table.add('a', '2')];
+    table.get('a', used);
+    for (const value of ['3', '4']) table.add('a', value);
+    assert.equal(table.get('a', used), '1');
+    assert.throws(() => table.get('a', unused), { code: 'TICKET_EXPIRED' });
+  });
+
+  it('keeps a bounded size, at the cost of the session that holds most', () => {
+    const { table } = newTable();
+    const small = table.add('a', 'x'.repeat(10));
+    const [old, newer] = [table.add('b', 'x'.repeat(60)), table.add('b', 'x'.repeat(40))];
+    assert.throws(() => table.get('b', old), { code: 'TICKET_EXPIRED' });
+    for (const kept of [() => table.get('a', small), () => table.get('b', newer)]) assert.doesNotThrow(kept);
+  });
+
+  it('forgets the size of what has gone, and never gives up the newest handle of a session', () => {
+    const { table, clock } = newTable();
+    for (const value of ['1', '2']) table.delete('a', table.add('a', value.repeat(90)));
+    table.add('b', 'x'.repeat(90));
+    table.endSession('b');
+    table.add('c', 'x'.repeat(90));
+    clock.advance(ttlMs + 1);
+    table.sweep();
+    const kept = [table.add('a', 'x'.repeat(50)), table.add('a', 'x'.repeat(50))];
+    const large = table.add('d', 'x'.repeat(1000));
+    assert.throws(() => table.get('a', kept[0] ?? large), { code: 'TICKET_EXPIRED' });
+    assert.equal(table.get('d', large).length, 1000);
+  });
+
+  it('lets a handle stand for another value, of another size', () => {
+    const { table } = newTable();
+    const first = table.add('a', 'x');
+    const handle = table.add('a', 'y');
+    table.replace('a', handle, 'z'.repeat(100));
+    assert.equal(table.get('a', handle), 'z'.repeat(100));
+    assert.throws(() => table.get('a', first), { code: 'TICKET_EXPIRED' });
+    assert.throws(() => table.replace('a', first, 'w'), { code: 'TICKET_EXPIRED' });
+  });
+
   it('sweeps out what has expired and keeps the rest', () => {
     const { table, clock } = newTable();
     const old = table.add('a', 'old');
@@ -96,6 +137,8 @@ function newTable(errors = ticketErrors) {
     table: new HandleTable<string>({
       ttlMs,
       maxPerSession: 3,
+      maxBytes: 100,
+      bytesOf: (value) => value.length,
       now: clock.now,
       errors,
     }),

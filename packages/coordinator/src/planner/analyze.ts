@@ -32,12 +32,11 @@ export interface AnalyzerOptions {
   readonly maxSqlBytes: number;
 }
 
-/** Texts beyond this length are parsed each time: the cache must stay small. */
-const maxCachedCharacters = 32_768;
-const maxCachedQueries = 256;
+/** Bounded by what the parser answers, which can be many times the text; a large statement is parsed each time. */
+const cacheLimits = { max: 256, maxSize: 16 * 2 ** 20, maxEntrySize: 2 ** 20 };
 
 export function createAnalyzer({ pool, maxSqlBytes }: AnalyzerOptions): Analyzer {
-  const queries = new LRUCache<string, AnalyzedQuery>({ max: maxCachedQueries });
+  const queries = new LRUCache<string, AnalyzedQuery>(cacheLimits);
   return {
     classify(sql) {
       const bytes = Buffer.byteLength(sql);
@@ -61,7 +60,7 @@ export function createAnalyzer({ pool, maxSqlBytes }: AnalyzerOptions): Analyzer
       }
       const parsed = readSerializedSql(sql, text);
       const analyzed: AnalyzedQuery = { parsed, gated: gate(parsed, 'server') };
-      if (sql.length <= maxCachedCharacters) queries.set(sql, analyzed);
+      queries.set(sql, analyzed, { size: sql.length + text.length });
       return analyzed;
     },
   };

@@ -28,3 +28,20 @@ export interface PlannedAnswer extends PlannedBase {
   readonly kind: 'answer';
   readonly answer: TextAnswer;
 }
+
+const bytesPerFile = 400;
+const bytesPerRowGroup = 8;
+
+/** About how much memory a planned statement takes: its text, its answer, and a row for each file that it will read. */
+export function plannedBytes(planned: PlannedStatement): number {
+  const text = 2 * planned.sql.length + planned.schema.length;
+  if (planned.kind === 'answer')
+    return planned.answer.messages.reduce((sum, { body }) => sum + body.length, text);
+  const { tables, parameters } = planned.fragment;
+  const files = tables.flatMap(({ scan }) => scan.groups.flatMap((group) => group.files));
+  return files.reduce(
+    (sum, { location, rowGroups }) =>
+      sum + bytesPerFile + 2 * location.length + bytesPerRowGroup * (rowGroups?.length ?? 0),
+    text + (parameters?.length ?? 0),
+  );
+}

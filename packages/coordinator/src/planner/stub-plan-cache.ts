@@ -11,10 +11,13 @@ import { planOnStubs, type StubPlan, type StubPlanOptions } from './stub-plannin
 
 const maxPlans = 512;
 
+/** A plan holds the constants of its text as filters, and the schema of its result: it is as large as they are. */
+const maxCharacters = 4 * 2 ** 20;
+
 export type StubPlanCache = LRUCache<string, StubPlan>;
 
 export function createStubPlanCache(): StubPlanCache {
-  return new LRUCache({ max: maxPlans });
+  return new LRUCache({ max: maxPlans, maxSize: maxCharacters });
 }
 
 export interface CachedPlanOptions extends Omit<StubPlanOptions, 'lease' | 'signal'> {
@@ -31,7 +34,10 @@ export async function planWithCache({ cache, onLease, ...options }: CachedPlanOp
   const known = key === undefined ? undefined : cache.get(key);
   if (known !== undefined) return known;
   const plan = await onLease((lease, signal) => planOnStubs({ ...options, lease, signal }));
-  if (key !== undefined) cache.set(key, plan);
+  if (key !== undefined) {
+    const size = options.sql.length + (options.inlinedSql?.length ?? 0) + plan.description.schema.length;
+    cache.set(key, plan, { size });
+  }
   return plan;
 }
 

@@ -116,7 +116,8 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
 
     bind: async (session, handle, parameters) => {
       const statement = prepared.get(session.key, handle);
-      statement.parameters = parametersOf(parameters, statement.parameterSchema);
+      const bound = parametersOf(parameters, statement.parameterSchema);
+      prepared.replace(session.key, handle, { ...statement, parameters: bound });
       return handle;
     },
 

@@ -7,7 +7,12 @@ export interface Prepared {
   readonly schema: Uint8Array;
   readonly parameterSchema: Uint8Array;
   /** Arrow IPC stream of one row. */
-  parameters: Uint8Array | undefined;
+  readonly parameters: Uint8Array | undefined;
+}
+
+/** About how much memory a prepared statement takes. */
+export function preparedBytes({ sql, schema, parameterSchema, parameters }: Prepared): number {
+  return 2 * sql.length + schema.length + parameterSchema.length + (parameters?.length ?? 0);
 }
 
 /**
