@@ -7,7 +7,7 @@ const usage = `svc ${serviceVersion}: SQL over Apache Iceberg tables, as the use
 
 Usage
   svc serve [--config FILE]   run the service; the configuration is FILE, else ./svc.toml, else the defaults
-  svc version                 print the version of the service and of its engine
+  svc version                 print the version of the service
   svc help                    print this text
 
 Every setting of the configuration file can be given as SVC_SECTION__KEY in the environment; docs/configuration.md

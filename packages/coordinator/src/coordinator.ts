@@ -99,7 +99,7 @@ function assemble(options: CoordinatorOptions, { pool, lake, passwordPath, ident
     prepared.endSession(session.key);
   });
   const sweeper = setInterval(() => {
-    sessions.sweep();
+    sessions.sweep(runner.tracker.activeSessions());
     tickets.sweep();
     prepared.sweep();
   }, sweepPeriodMs).unref();

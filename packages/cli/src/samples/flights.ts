@@ -30,9 +30,9 @@ export async function registerSamples({
   progress,
 }: SamplesOptions): Promise<boolean> {
   const root = config['catalog.path'];
-  if (await isRegistered(root, signal)) return true;
-  progress('First start: making the sample table samples.flights of 3 million flights\n');
   try {
+    if (await isRegistered(root, signal)) return true;
+    progress('First start: making the sample table samples.flights of 3 million flights\n');
     const store = createFileStore();
     const location = fileURLToPath(
       new URL('../data/flights-3m.parquet', import.meta.resolve('vega-datasets')),
@@ -63,8 +63,8 @@ export async function registerSamples({
     if (error.code === 'CANCELLED') return false;
     // Another process of the same folder was first.
     if (error.code === 'COMMIT_CONFLICT') return true;
-    progress(`\n  not made: ${error.message}\n`);
-    logger.log('warn', 'the sample table could not be registered', {
+    progress(`\nThere is no sample table: ${error.message}\n`);
+    logger.log('warn', 'the sample table is neither there nor could it be registered', {
       error_code: error.code,
       error_message: error.message,
     });

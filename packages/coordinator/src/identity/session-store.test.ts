@@ -109,6 +109,21 @@ describe('the session store', () => {
     store.find(fresh);
   });
 
+  it('does not take a session for idle whose query runs on and on', () => {
+    const { store, clock } = newStore();
+    const bearer = store.create(ada, '');
+    const active = new Set([store.find(bearer)]);
+    for (const _sweep of [1, 2]) {
+      clock.advance(idleTimeoutMs + 1);
+      store.sweep(active);
+    }
+    clock.advance(idleTimeoutMs);
+    store.find(bearer);
+    clock.advance(maxAgeMs);
+    store.sweep(active);
+    assertExpired(() => store.find(bearer));
+  });
+
   it('ends them all at once', () => {
     const { store, ended } = newStore();
     store.create(ada, '');

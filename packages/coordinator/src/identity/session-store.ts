@@ -77,8 +77,10 @@ export class SessionStore {
     if (entry) this.#end(entry);
   }
 
-  sweep(): void {
+  /** Ends what has expired. A session of `active`, for which something is running, is in use and not idle. */
+  sweep(active: ReadonlySet<Session> = new Set()): void {
     const now = this.#options.now();
+    for (const session of active) session.lastUsedAtMs = now;
     for (const entry of [...this.#entries.values()]) {
       if (this.#isExpired(entry.session, now)) this.#end(entry);
     }

@@ -145,11 +145,12 @@ async function answerStatement(
       }));
       return answerExplain({ scans, withoutPushdown: stub.withoutPushdown, sql: fragment.sql });
     }
-    case 'use':
-      session.settings = await use(statement.name, session.settings, catalogs, signal);
-      return resultAnswer(
-        `USE ${[session.settings.catalog, session.settings.schema].filter((part) => part !== undefined).join('.')}`,
-      );
+    case 'use': {
+      const { catalog, schema } = await use(statement.name, session.settings, catalogs, signal);
+      // Another call may have set something else meanwhile.
+      session.settings = { ...session.settings, catalog, schema };
+      return resultAnswer(`USE ${[catalog, schema].filter((part) => part !== undefined).join('.')}`);
+    }
     case 'set':
       if (statement.name === 'timezone') await dependencies.checkTimeZone(statement.value, session, signal);
       session.settings = withSetting(

@@ -74,6 +74,14 @@ describe('a tracked query', () => {
     assert.match(lines[0] ?? '', /"request_id":"r1"/);
   });
 
+  it('keeps its session active until it ends', () => {
+    const { tracker } = newTracker();
+    const query = tracker.start(select1);
+    assert.deepEqual([...tracker.activeSessions()], [select1.session]);
+    query.finish();
+    assert.equal(tracker.activeSessions().size, 0);
+  });
+
   it('leaves no record when it was only planned', () => {
     const { tracker, lines } = newTracker();
     const query = tracker.start(select1);

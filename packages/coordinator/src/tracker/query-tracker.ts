@@ -57,6 +57,11 @@ export class QueryTracker {
     return this.#running.size;
   }
 
+  /** Whose queries are running now. */
+  activeSessions(): ReadonlySet<Session> {
+    return new Set([...this.#running.values()].map((query) => query.start.session));
+  }
+
   start(start: QueryStart): TrackedQuery {
     const query = new RunningQuery(randomUUID(), start, this.#options.now);
     this.#running.set(query.queryId, query);

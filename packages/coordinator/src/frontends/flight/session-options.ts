@@ -51,12 +51,9 @@ async function setOption(
     } else if (value === undefined || value === '') {
       session.settings = { ...session.settings, schema: sessionDefaults.schema };
     } else {
-      session.settings = await use(
-        [session.settings.catalog, value],
-        session.settings,
-        catalogs,
-        session.closed,
-      );
+      const written = [session.settings.catalog, value];
+      const { catalog, schema } = await use(written, session.settings, catalogs, session.closed);
+      session.settings = { ...session.settings, catalog, schema };
     }
     return undefined;
   } catch (error) {
