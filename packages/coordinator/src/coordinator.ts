@@ -131,8 +131,11 @@ function assemble(options: CoordinatorOptions, { pool, lake, passwordPath, ident
     clearInterval(sweeper);
     flight?.destroy();
     sessions.closeAll();
-    await pool.destroy();
-    await admin?.destroy();
+    try {
+      await pool.destroy();
+    } finally {
+      await admin?.destroy();
+    }
   };
 
   return {

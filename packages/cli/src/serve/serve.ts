@@ -52,7 +52,8 @@ export async function serve(options: ServeOptions): Promise<number> {
     (signal) => {
       isForced = true;
       logger.log('warn', `received ${signal} again: stopping at once`);
-      void coordinator.destroy();
+      // Should it fail, the same failure comes out of the `destroy` below.
+      coordinator.destroy().catch(() => undefined);
     },
   );
   try {

@@ -2,13 +2,7 @@ import { linkAbort, QueryError } from '@svc/base';
 import type { StatementDescription } from '@svc/engine';
 import { type FragmentRequest, type FragmentTable, fragmentProtocolVersion } from '@svc/fragment-fn';
 import type { ObjectStore } from '@svc/lake';
-import {
-  deserializeQuery,
-  inlineParameters,
-  type ScanRequest,
-  type StatementValues,
-  statementValueMacros,
-} from '@svc/sql';
+import { deserializeQuery, inlineParameters, type ScanRequest, statementValueMacros } from '@svc/sql';
 import type { Session } from '../identity/session.js';
 import type { SessionSettings } from '../identity/session-settings.js';
 import type { AnalyzedQuery } from './analyze.js';
@@ -37,6 +31,7 @@ export interface PlanOptions {
 interface BoundQuery {
   readonly sql: string;
   readonly tables: readonly ResolvedTable[];
+  /** The session's as they were then: what is planned with them runs with them, whatever is SET meanwhile. */
   readonly settings: SessionSettings;
   /** Trusted statements that give now(), current_user and their kin one value for planning and running. */
   readonly setup: readonly string[];
@@ -59,7 +54,12 @@ async function bindQuery(
     signal,
   });
   const setup = query.gated.usesStatementValues
-    ? statementValueMacros(statementValues(dependencies, session))
+    ? statementValueMacros({
+        nowMicros: BigInt(dependencies.now().getTime()) * 1000n,
+        user: session.identity.username,
+        catalog: settings.catalog,
+        schema: settings.schema ?? '',
+      })
     : [];
   if (rewritten === undefined) return { sql: query.parsed.sql, tables, settings, setup };
   const lease = await dependencies.pool.lease({ owner: ownerOf(session), lane: 'small', signal });
@@ -69,18 +69,6 @@ async function bindQuery(
   } finally {
     await lease.release();
   }
-}
-
-function statementValues(
-  dependencies: PlannerDependencies,
-  { identity, settings }: Session,
-): StatementValues {
-  return {
-    nowMicros: BigInt(dependencies.now().getTime()) * 1000n,
-    user: identity.username,
-    catalog: settings.catalog,
-    schema: settings.schema ?? '',
-  };
 }
 
 /** Result schema and parameters of a query, without planning its scans. */
@@ -138,7 +126,7 @@ export async function planQuery(dependencies: PlannerDependencies, options: Plan
   const owner = ownerOf(session);
   const stub = await planBound(dependencies, options, bound);
   const tables = await planScans(dependencies, bound.tables, stub.requests, signal);
-  const { settings } = session;
+  const { settings } = bound;
   return {
     stub,
     stores: bound.tables.map((table) => table.loaded.store),

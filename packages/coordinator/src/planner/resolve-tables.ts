@@ -81,7 +81,7 @@ async function resolveOne(
         ? pin
         : { kind: 'id', snapshotId: snapshot.snapshotId, schemaId: columns.schemaId },
     columns: columns.fields,
-    rowCount: totalRecords(snapshot?.summary.get('total-records')),
+    rowCount: snapshot === undefined ? 0n : totalRecords(snapshot.summary.get('total-records')),
   };
 }
 
