@@ -29,7 +29,7 @@ if (files.length === 0) {
     files,
     concurrency: 2,
     timeoutMs: 15 * 60_000,
-    testTimeoutMs: 120_000,
+    testTimeoutMs: 5 * 60_000,
   });
   endSuite('tests', passed, failed);
 }

@@ -102,27 +102,27 @@ class Sleeper:
     """A client on a connection of its own that reads one batch of a result, as soon as it gets one, and then stops."""
 
     def __init__(self, sql: str) -> None:
+        self.is_asleep = False
         self._session = Session.open(target)
-        self._stream: list[flight.FlightStreamReader] = []
+        self._alarm = threading.Event()
         self._thread = threading.Thread(target=self._read_one, args=(sql,), daemon=True)
         self._thread.start()
 
     def _read_one(self, sql: str) -> None:
+        reader = self._session.start(sql)
         try:
-            reader = self._session.start(sql)
-            self._stream.append(reader)
             reader.read_chunk()
-        except (pa.ArrowException, flight.FlightError, StopIteration):
-            pass  # woken up while it waited for its turn
-
-    @property
-    def is_asleep(self) -> bool:
-        return not self._thread.is_alive()
+            self.is_asleep = True
+            self._alarm.wait()
+        finally:
+            reader.cancel()
 
     def wake(self) -> None:
-        for reader in self._stream:
-            reader.cancel()
-        self._session.close()
+        """Lets go of the result; one that still waits for its turn does so once it has had it."""
+        self._alarm.set()
+
+    def gone(self) -> bool:
+        return not self._thread.is_alive()
 
 
 @checks.check
@@ -134,7 +134,8 @@ def endless_sleepers_on_every_engine_leave_room_for_a_small_query():
     finally:
         for sleeper in sleepers:
             sleeper.wake()
-    wait_until(nothing_runs, "a sleeper's query still runs", 20)
+        wait_until(lambda: all(sleeper.gone() for sleeper in sleepers), "a sleeper still waits", 30)
+    wait_until(nothing_runs, "a sleeper's query still runs", FREE_SECONDS)
     return f"select 1 after {seconds * 1000:.0f} ms"
 
 
@@ -150,7 +151,8 @@ def sleepers_over_finished_results_hold_no_engine():
     finally:
         for sleeper in sleepers:
             sleeper.wake()
-    wait_until(nothing_runs, "a sleeper's query still runs", 20)
+        wait_until(lambda: all(sleeper.gone() for sleeper in sleepers), "a sleeper still waits", 30)
+    wait_until(nothing_runs, "a sleeper's query still runs", FREE_SECONDS)
     return f"a million rows after {seconds:.1f} s"
 
 
