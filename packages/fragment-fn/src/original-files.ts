@@ -3,6 +3,15 @@ import { QueryError } from '@svc/base';
 import type { StagedGroup } from './views/view-sql.js';
 
 /**
+ * What the engine says of the pages of a Parquet file: not which file, and as if the statement were at fault. Whole
+ * beginnings only, because a message may also quote a value.
+ */
+const damagedPages =
+  /^(?:TProtocolException|TTransportException|Out of buffer|(?:Snappy|ZSTD|LZ4|Brotli|GZIP)\b.*(?:fail|error)|Failed to decompress|Decompression failure|Parquet (?:file|data) .*corrupt|Varint decoding)/i;
+
+const maxNamed = 3;
+
+/**
  * What the engine says of a staged file, said of the table's file that it stands for: a user and an operator know only
  * that one.
  */
@@ -15,6 +24,16 @@ export function namingOriginalFiles(caught: unknown, groups: readonly StagedGrou
       if (location !== undefined) message = message.replaceAll(basename(path), location);
     });
   }
-  if (message === error.message) return error;
-  return new QueryError(error.code, message, { cause: error.cause, retryable: error.retryable });
+  if (message !== error.message)
+    return new QueryError(error.code, message, { cause: error.cause, retryable: error.retryable });
+  return damagedPages.test(message) ? (oneIsDamaged(message, groups) ?? error) : error;
+}
+
+function oneIsDamaged(message: string, groups: readonly StagedGroup[]): QueryError | undefined {
+  const locations = [...new Set(groups.flatMap((group) => group.locations))];
+  if (locations.length === 0) return undefined;
+  const named = locations.slice(0, maxNamed).join(', ');
+  const more = locations.length > maxNamed ? ` and ${locations.length - maxNamed} more` : '';
+  const which = locations.length === 1 ? `The data file ${named}` : `One of the data files ${named}${more}`;
+  return new QueryError('DATA_CORRUPT', `${which} is damaged: ${message.split('\n', 1)[0] ?? ''}`);
 }
