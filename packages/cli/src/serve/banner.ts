@@ -6,7 +6,7 @@ export interface BannerFacts {
   readonly listeners: readonly Listener[];
   readonly catalogName: string;
   readonly catalogPath: string;
-  readonly passwordPath: string | undefined;
+  readonly passwordPath: string;
   readonly username: string;
   readonly hasSample: boolean;
   readonly isTls: boolean;
@@ -25,9 +25,7 @@ export function banner(facts: BannerFacts): string {
     ...listeners,
     '',
     `Catalog "${facts.catalogName}" is the folder ${facts.catalogPath}`,
-    ...(facts.passwordPath === undefined
-      ? []
-      : [`Sign in as "${facts.username}" with the password in ${facts.passwordPath}`]),
+    `Sign in as "${facts.username}" with the password in ${facts.passwordPath}`,
     '',
     'Three things to try:',
     ...suggestions(facts),
@@ -45,15 +43,14 @@ function suggestions(facts: BannerFacts): readonly string[] {
     : 'SHOW SCHEMAS';
   const [host, port] = splitAddress(flight?.address ?? '');
   const encryption = facts.isTls ? '' : '&useEncryption=false';
-  const secret = facts.passwordPath === undefined ? 'the password' : `"$(cat ${facts.passwordPath})"`;
   return [
     ...(flight
       ? [
           '  Python    pip install adbc-driver-flightsql pyarrow',
           `            import adbc_driver_flightsql.dbapi as d; c = d.connect("${flight.address}",`,
-          `              db_kwargs={"username": "${facts.username}", "password": open("${facts.passwordPath ?? ''}").read().strip()}).cursor()`,
+          `              db_kwargs={"username": "${facts.username}", "password": open("${facts.passwordPath}").read().strip()}).cursor()`,
           `            c.execute("${sql}"); print(c.fetch_arrow_table())`,
-          `  JDBC      jdbc:arrow-flight-sql://${host}:${port}/?user=${facts.username}${encryption}   (password: ${secret})`,
+          `  JDBC      jdbc:arrow-flight-sql://${host}:${port}/?user=${facts.username}${encryption}   (password: "$(cat ${facts.passwordPath})")`,
         ]
       : []),
     ...(health ? [`  Status    curl ${health.address}/api/v1/status`] : []),
