@@ -6,13 +6,16 @@ const peerTimeoutMs = 10 * 60_000;
 
 /** A program that prints no check, or ends with an error, is a failure of its own. */
 export async function runPeer({ peer, service, tools, report }) {
-  const isTls = peer.variant === 'tls';
   let checks = 0;
-  const [command, args] = commandLine(peer, service, tools, isTls);
-  const result = await runCommand(command, args, {
+  const options = {
     cwd: service.folder,
     env: { ...process.env, PYTHONPATH: pythonPath(tools), PYTHONDONTWRITEBYTECODE: '1' },
     timeoutMs: peerTimeoutMs,
+  };
+  const [command, args] =
+    peer.java === undefined ? python(peer, service, tools) : await java(peer, service, tools, options);
+  const result = await runCommand(command, args, {
+    ...options,
     onLine(line) {
       const check = parse(line);
       if (check === undefined) return;
@@ -24,31 +27,12 @@ export async function runPeer({ peer, service, tools, report }) {
     const reason = result.timedOut
       ? `was ended after ${peerTimeoutMs / 1000} s`
       : `ended with ${result.code}`;
-    report({
-      name: peer.name,
-      ok: false,
-      seconds: result.seconds,
-      detail: `${reason}, ${checks} checks\n${result.output.slice(-3000)}`,
-    });
+    const detail = `${reason}, ${checks} checks\n${result.output.slice(-3000)}`;
+    report({ name: peer.name, ok: false, seconds: result.seconds, detail });
   }
 }
 
-function commandLine(peer, service, tools, isTls) {
-  if (peer.java !== undefined) {
-    const address = [service.host, String(service.flightPort), service.username, service.password];
-    return [
-      'java',
-      [
-        '--add-opens=java.base/java.nio=ALL-UNNAMED',
-        '-Xmx1g',
-        '-cp',
-        tools.jar,
-        path.join(tools.peersFolder, peer.java),
-        ...address,
-        ...(isTls ? [tools.certificate] : []),
-      ],
-    ];
-  }
+function python({ python: program, variant }, service, tools) {
   const target = {
     host: service.host,
     flight_port: service.flightPort,
@@ -56,10 +40,33 @@ function commandLine(peer, service, tools, isTls) {
     status_port: service.statusPort,
     username: service.username,
     password: service.password,
-    tls_roots: isTls ? tools.roots : null,
-    tables: peer.variant === 'tpch' ? tools.tpch : tools.tables,
+    tls_roots: variant === 'tls' ? tools.roots : null,
+    tables: variant === 'tpch' ? tools.tpch : tools.tables,
   };
-  return [tools.python, [path.join(tools.peersFolder, peer.python), JSON.stringify(target)]];
+  return [tools.python, [path.join(tools.peersFolder, program), JSON.stringify(target)]];
+}
+
+/** The JDBC program is told a bearer too: the driver's `token` property starts from one. */
+async function java({ java: program, variant }, service, tools, options) {
+  const signIn = python({ python: 'clients/sign_in.py', variant }, service, tools);
+  const { code, output } = await runCommand(...signIn, options);
+  if (code !== 0) throw new Error(`Signing in for the JDBC program failed:\n${output.slice(-3000)}`);
+  const address = [
+    service.host,
+    String(service.flightPort),
+    service.username,
+    service.password,
+    output.trim(),
+  ];
+  return [
+    'java',
+    [
+      ...['--add-opens=java.base/java.nio=ALL-UNNAMED', '-Xmx1g', '-cp', tools.jar],
+      path.join(tools.peersFolder, program),
+      ...address,
+      ...(variant === 'tls' ? [tools.certificate] : []),
+    ],
+  ];
 }
 
 function pythonPath({ root, peersFolder }) {

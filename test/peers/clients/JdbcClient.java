@@ -31,8 +31,8 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The Flight SQL JDBC driver 18.3.0 against the service. Arguments: host, port, user, password, and, when the service
- * speaks TLS, the PEM file of its certificate authority. Prints one JSON line per check: name, ok, detail.
+ * The Flight SQL JDBC driver 18.3.0 against the service. Arguments: host, port, user, password, a bearer, and, when
+ * the service speaks TLS, the PEM file of its certificate authority. Prints one JSON line per check: name, ok, detail.
  */
 public final class JdbcClient {
   private static final String TABLE = "lake.peers.row_groups";
@@ -52,6 +52,7 @@ public final class JdbcClient {
   private final String url;
   private final String user;
   private final String password;
+  private final String bearer;
   private Connection connection;
 
   private interface Check {
@@ -60,11 +61,12 @@ public final class JdbcClient {
 
   private JdbcClient(String[] arguments) {
     String address = "jdbc:arrow-flight-sql://" + arguments[0] + ":" + arguments[1] + "/";
-    url = arguments.length > 4
-        ? address + "?useEncryption=true&tlsRootCerts=" + arguments[4]
+    url = arguments.length > 5
+        ? address + "?useEncryption=true&tlsRootCerts=" + arguments[5]
         : address + "?useEncryption=false";
     user = arguments[2];
     password = arguments[3];
+    bearer = arguments[4];
   }
 
   public static void main(String[] arguments) throws Exception {
@@ -93,10 +95,17 @@ public final class JdbcClient {
     });
     checks.put("no credentials are refused", () ->
         refused("UNAUTHENTICATED", () -> query(DriverManager.getConnection(url, new Properties()), "select 1")));
+    checks.put("a token signs in", () -> {
+      Properties properties = new Properties();
+      properties.put("token", bearer);
+      try (Connection other = DriverManager.getConnection(url, properties)) {
+        expect("42", query(other, "select 42").get(0).get(0), "value");
+      }
+    });
     checks.put("a wrong token is refused", () -> {
       Properties properties = new Properties();
       properties.put("token", "nonsense");
-      refused("", () -> query(DriverManager.getConnection(url, properties), "select 1"));
+      refused("UNAUTHENTICATED", () -> query(DriverManager.getConnection(url, properties), "select 1"));
     });
     checks.put("the catalog property chooses the catalog", () -> {
       Connection other = open(Map.of("catalog", "lake"));
