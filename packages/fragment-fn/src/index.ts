@@ -5,7 +5,6 @@ export {
   type FragmentStatistics,
   type FragmentTable,
   fragmentProtocolVersion,
-  laneOf,
 } from './request.js';
 export {
   type FragmentEnvironment,

@@ -24,6 +24,7 @@ export interface FragmentRequest {
   readonly protocolVersion: number;
   readonly queryId: string;
   readonly fragmentId: number;
+  readonly lane: FragmentLane;
   /** User and policy version: the key of the engine lease. */
   readonly owner: string;
   readonly sql: string;
@@ -43,12 +44,8 @@ export interface FragmentRequest {
   readonly traceparent?: string;
 }
 
-/** Where a fragment runs: statements without tables in the lane that is kept for small work. */
+/** Which share of the engine hosts a fragment takes its own from; `small` is kept for work that is small by its text. */
 export type FragmentLane = 'small' | 'query';
-
-export function laneOf(request: Pick<FragmentRequest, 'tables'>): FragmentLane {
-  return request.tables.length === 0 ? 'small' : 'query';
-}
 
 /** Counted while a fragment runs; complete when its stream has ended. */
 export interface FragmentStatistics {

@@ -31,9 +31,9 @@ describe('a fragment', () => {
     assert.deepEqual([engine.queries[0]?.sql, engine.queries[0]?.arrow], ['SELECT 1', 'client']);
   });
 
-  it('takes the small lane exactly when it has no table', async () => {
+  it('takes the lane that it was given', async () => {
     assert.equal((await run({})).engine.leases[0]?.lane, 'query');
-    const { engine } = await run({}, { tables: [] });
+    const { engine } = await run({}, { lane: 'small' });
     assert.deepEqual([engine.leases[0]?.lane, engine.leases[0]?.owner], ['small', 'ada']);
   });
 
@@ -243,6 +243,7 @@ function requestOf(changes: Partial<FragmentRequest>): FragmentRequest {
     protocolVersion: fragmentProtocolVersion,
     queryId: 'q1',
     fragmentId: 0,
+    lane: 'query',
     owner: 'ada',
     sql: 'SELECT 1',
     tables: [table],

@@ -10,7 +10,6 @@ import {
   type FragmentStatistics,
   type FragmentTable,
   fragmentProtocolVersion,
-  laneOf,
 } from './request.js';
 import { sessionStatements } from './views/session-sql.js';
 import { type StagedGroup, scanViewSql } from './views/view-sql.js';
@@ -70,7 +69,7 @@ export async function runFragment(
   try {
     lease = await environment.pool.lease({
       owner: request.owner,
-      lane: laneOf(request),
+      lane: request.lane,
       signal: link.signal,
     });
     return await startOnLease({ request, environment, options, link, lease });

@@ -139,10 +139,4 @@ export const resourceSettings = {
     10 * GiB,
     'Disk space for the parts of data files that queries have read; 0 turns the cache off.',
   ),
-
-  'staging.max_bytes': setting(
-    bytes(16 * MiB, 1024 * TiB),
-    8 * GiB,
-    'Disk space for the staged input of one query; a larger scan is staged and read in batches.',
-  ),
 } as const;

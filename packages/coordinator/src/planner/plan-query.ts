@@ -9,6 +9,7 @@ import type { AnalyzedQuery } from './analyze.js';
 import { parameterLiterals } from './parameter-literals.js';
 import { ownerOf, type PlannerDependencies } from './planner-dependencies.js';
 import { type ResolvedTable, resolveTables } from './resolve-tables.js';
+import { statementLane } from './statement-lane.js';
 import { planWithCache } from './stub-plan-cache.js';
 import { engineSession, type StubPlan } from './stub-planning.js';
 import { pinReferences } from './time-travel.js';
@@ -134,6 +135,7 @@ export async function planQuery(dependencies: PlannerDependencies, options: Plan
       ...engineSession(bound.tables, settings),
       protocolVersion: fragmentProtocolVersion,
       fragmentId: 0,
+      lane: statementLane(options.query),
       owner,
       sql: bound.sql,
       setup: bound.setup,

@@ -5,7 +5,6 @@ import type { ResultStream } from '@svc/flight';
 import {
   type FragmentEnvironment,
   type FragmentResult,
-  laneOf,
   queryTimedOut,
   runFragment,
   type StagedTable,
@@ -113,7 +112,7 @@ async function fragmentStream(
   let place: AdmissionTicket | undefined;
   let fragment: FragmentResult;
   try {
-    place = await dependencies.admission.enter(laneOf(planned.fragment), link.signal);
+    place = await dependencies.admission.enter(planned.fragment.lane, link.signal);
     query.phase('executing');
     fragment = await runFragment(
       { ...planned.fragment, queryId: query.queryId },
