@@ -67,8 +67,9 @@ export function lockStatements(options: InstanceOptions): readonly string[] {
     `SET max_temp_directory_size = '${options.tempDirectoryBytes}B'`,
     'SET allow_persistent_secrets = false',
     ...initialSettings(options),
-    // The engine runs ahead of the reader by this much; the default of 1 MB makes large results slower on a quiet machine.
-    "SET streaming_buffer_size = '16MB'",
+    // How far the engine runs ahead of the reader: more is faster and costs as much memory for every sleeper
+    // (docs/ARCHITECTURE.md, "Decisions and their measurements").
+    "SET streaming_buffer_size = '8MB'",
     'SET arrow_large_buffer_size = false',
     'SET arrow_output_list_view = false',
     'SET produce_arrow_string_view = false',

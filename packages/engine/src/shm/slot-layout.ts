@@ -15,7 +15,7 @@ export interface SlotLayout {
 }
 
 export const defaultSlotLayout: SlotLayout = {
-  slotBytes: 4 << 20,
+  slotBytes: 2 << 20,
   slotsPerResult: 6,
   slotCount: 18,
   maxBodyBytes: 16 << 20,
