@@ -29,7 +29,7 @@ def load_tpch(cache: str, scale: float) -> Path:
     """Makes the tables unless they are there; answers their folder."""
     folder = tpch_folder(cache, scale)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with open(folder.with_suffix(".lock"), "w") as lock:
+    with open(folder.with_name(f"{folder.name}.lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / "complete").exists():
             shutil.rmtree(folder, ignore_errors=True)
