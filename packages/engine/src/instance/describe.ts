@@ -3,7 +3,7 @@ import type { StatementDescription } from '../api.js';
 import { withFlightMetadata } from '../arrow/flight-metadata.js';
 import { encapsulate, encodeSchemaMessage } from '../arrow/ipc-encode.js';
 import { type ArrowMode, transferType } from '../arrow/type-mapping.js';
-import type { ArrowField } from '../arrow/types.js';
+import type { ArrowField, ArrowType } from '../arrow/types.js';
 import { withType } from '../capi/logical-type.js';
 import type { Address } from '../capi/memory.js';
 import { ArrowOptions } from './arrow-options.js';
@@ -73,5 +73,13 @@ function parameterField(
   if (transferType(connection.functions, type, 'client') !== undefined)
     return { ...shared, type: { kind: 'utf8', large: false } };
   const field = options.schemaOf([{ name, type }]).fields[0] ?? unknown;
-  return { ...field, dictionary: undefined };
+  return { ...field, type: parameterType(field.type), dictionary: undefined };
+}
+
+/**
+ * Times are declared in milliseconds: the JDBC driver writes milliseconds into whatever unit it is told. Clients that
+ * know better bind their own unit, and the engine takes either.
+ */
+function parameterType(type: ArrowType): ArrowType {
+  return type.kind === 'timestamp' || type.kind === 'time' ? { ...type, unit: 'millisecond' } : type;
 }

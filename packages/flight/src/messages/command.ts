@@ -5,10 +5,15 @@
 import { QueryError } from '@svc/base';
 import {
   CommandGetCatalogsSchema,
+  CommandGetCrossReferenceSchema,
   CommandGetDbSchemasSchema,
+  CommandGetExportedKeysSchema,
+  CommandGetImportedKeysSchema,
+  CommandGetPrimaryKeysSchema,
   CommandGetSqlInfoSchema,
   CommandGetTablesSchema,
   CommandGetTableTypesSchema,
+  CommandGetXdbcTypeInfoSchema,
   CommandPreparedStatementQuerySchema,
   CommandStatementQuerySchema,
   TicketStatementQuerySchema,
@@ -32,7 +37,11 @@ export type MetadataCommand =
       readonly tableTypes: readonly string[];
       readonly includeSchema: boolean;
     }
-  | { readonly kind: 'table-types' };
+  | { readonly kind: 'table-types' }
+  | { readonly kind: 'type-info'; readonly dataType: number | undefined }
+  /** Iceberg tables have no keys: the answers are empty, which is what clients ask for. */
+  | { readonly kind: 'primary-keys' }
+  | { readonly kind: 'foreign-keys' };
 
 export type FlightCommand =
   | { readonly kind: 'statement'; readonly sql: string }
@@ -123,6 +132,16 @@ function decodeMetadataCommand(any: UnpackedAny): MetadataCommand | undefined {
     }
     case CommandGetTableTypesSchema.typeName:
       return { kind: 'table-types' };
+    case CommandGetXdbcTypeInfoSchema.typeName: {
+      const { dataType } = decodeMessage(CommandGetXdbcTypeInfoSchema, any.value, 'The command');
+      return { kind: 'type-info', dataType };
+    }
+    case CommandGetPrimaryKeysSchema.typeName:
+      return { kind: 'primary-keys' };
+    case CommandGetExportedKeysSchema.typeName:
+    case CommandGetImportedKeysSchema.typeName:
+    case CommandGetCrossReferenceSchema.typeName:
+      return { kind: 'foreign-keys' };
     default:
       return undefined;
   }

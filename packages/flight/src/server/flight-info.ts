@@ -81,6 +81,9 @@ async function plan<S>(
     case 'schemas':
     case 'tables':
     case 'table-types':
+    case 'type-info':
+    case 'primary-keys':
+    case 'foreign-keys':
       // The ticket is the command, so that it can be answered by any coordinator and read by any client.
       return { schema: metadataSchema(command), ticket: bytes };
   }

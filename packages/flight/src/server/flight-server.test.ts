@@ -6,6 +6,7 @@ import { QueryError } from '@svc/base';
 import { tableFromArrays, tableFromIPC, tableToIPC } from 'apache-arrow';
 import { joinIpcStream, schemaMessage } from '../arrow/ipc-message.js';
 import type { FlightClient } from '../client/flight-client.js';
+import type { IpcMessage } from '../framing/flight-data.js';
 import {
   ActionTypeSchema,
   CloseSessionResultSchema,
@@ -149,8 +150,6 @@ test('a closed session is no longer accepted', async () => {
 for (const [name, schema] of [
   ['CommandStatementUpdate', sql.CommandStatementUpdateSchema],
   ['CommandStatementIngest', sql.CommandStatementIngestSchema],
-  ['CommandGetXdbcTypeInfo', sql.CommandGetXdbcTypeInfoSchema],
-  ['CommandGetPrimaryKeys', sql.CommandGetPrimaryKeysSchema],
 ] as const) {
   test(`${name} is refused by its name`, async () => {
     using flight = await startServerAndClient();
@@ -158,6 +157,23 @@ for (const [name, schema] of [
       code: 'NOT_SUPPORTED',
       message: new RegExp(name),
     });
+  });
+}
+
+for (const [name, schema, columnCount, rowCount = 0] of [
+  ['CommandGetXdbcTypeInfo', sql.CommandGetXdbcTypeInfoSchema, 19, 13],
+  ['CommandGetPrimaryKeys', sql.CommandGetPrimaryKeysSchema, 6],
+  ['CommandGetExportedKeys', sql.CommandGetExportedKeysSchema, 13],
+  ['CommandGetImportedKeys', sql.CommandGetImportedKeysSchema, 13],
+  ['CommandGetCrossReference', sql.CommandGetCrossReferenceSchema, 13],
+] as const) {
+  test(`${name} is answered with the columns of the format`, async () => {
+    using flight = await startServerAndClient();
+    const { tickets } = await flight.client.plan(packAny(schema, {}));
+    const messages: IpcMessage[] = [];
+    for await (const message of flight.client.read(tickets[0] ?? new Uint8Array())) messages.push(message);
+    const table = tableFromIPC(joinIpcStream(messages));
+    assert.deepEqual([table.numRows, table.schema.fields.length], [rowCount, columnCount]);
   });
 }
 

@@ -1,10 +1,11 @@
-import { Binary, type Schema, Utf8 } from 'apache-arrow';
+import { Binary, Int32, type Schema, Uint8, Utf8 } from 'apache-arrow';
 import { encodeSqlInfo, sqlInfoSchema } from '../arrow/sql-info-table.js';
 import { encodeRows, encodeSchema, schemaOf } from '../arrow/table-message.js';
 import type { CallContext, FlightSqlBackend, ResultMessage, ResultStream, TableRow } from '../backend.js';
 import type { IpcMessage } from '../framing/flight-data.js';
 import type { MetadataCommand } from '../messages/command.js';
 import { sqlInfoValues } from '../sql/sql-info.js';
+import { typeInfoRows, typeInfoSchema } from '../sql/type-info.js';
 
 /** Bounds of one batch of tables; the schemas of wide tables are large. */
 const MAX_BATCH_ROWS = 1024;
@@ -28,6 +29,27 @@ const tablesWithSchemaSchema = schemaOf([
 ]);
 const tableTypesSchema = schemaOf([{ name: 'table_type', type: new Utf8(), nullable: false }]);
 
+const keyColumns = (prefix: string) => [
+  { name: `${prefix}catalog_name`, type: new Utf8(), nullable: true },
+  { name: `${prefix}db_schema_name`, type: new Utf8(), nullable: true },
+  { name: `${prefix}table_name`, type: new Utf8(), nullable: false },
+  { name: `${prefix}column_name`, type: new Utf8(), nullable: false },
+];
+const primaryKeysSchema = schemaOf([
+  ...keyColumns(''),
+  { name: 'key_name', type: new Utf8(), nullable: true },
+  { name: 'key_sequence', type: new Int32(), nullable: false },
+]);
+const foreignKeysSchema = schemaOf([
+  ...keyColumns('pk_'),
+  ...keyColumns('fk_'),
+  { name: 'key_sequence', type: new Int32(), nullable: false },
+  { name: 'fk_key_name', type: new Utf8(), nullable: true },
+  { name: 'pk_key_name', type: new Utf8(), nullable: true },
+  { name: 'update_rule', type: new Uint8(), nullable: false },
+  { name: 'delete_rule', type: new Uint8(), nullable: false },
+]);
+
 /** The Arrow schema of a metadata answer, as the Flight SQL format prescribes it. */
 export function metadataSchema(command: MetadataCommand): Buffer {
   return encodeSchema(arrowSchema(command));
@@ -45,6 +67,12 @@ function arrowSchema(command: MetadataCommand): Schema {
       return command.includeSchema ? tablesWithSchemaSchema : tablesSchema;
     case 'table-types':
       return tableTypesSchema;
+    case 'type-info':
+      return typeInfoSchema;
+    case 'primary-keys':
+      return primaryKeysSchema;
+    case 'foreign-keys':
+      return foreignKeysSchema;
   }
 }
 
@@ -97,6 +125,13 @@ async function* metadataMessages<S>(
       return;
     case 'table-types':
       yield* encodeRows(tableTypesSchema, [['TABLE'], ['VIEW']]);
+      return;
+    case 'type-info':
+      yield* encodeRows(typeInfoSchema, typeInfoRows(command.dataType));
+      return;
+    case 'primary-keys':
+    case 'foreign-keys':
+      yield* encodeRows(arrowSchema(command), []);
   }
 }
 
