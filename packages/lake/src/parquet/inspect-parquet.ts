@@ -1,4 +1,5 @@
 /** What a table has to know of a Parquet file to take it over as it is: its schema, and its metrics from the footer. */
+import type { DataFileMetrics } from '../iceberg/manifests/write-manifest.js';
 import { encodeBinaryValue } from '../iceberg/spec/binary-value.js';
 import type { NestedField, PrimitiveType } from '../iceberg/spec/types.js';
 import type { Comparable, PrimitiveValue } from '../iceberg/spec/values.js';
@@ -11,22 +12,6 @@ import { inferSchema } from './iceberg-schema.js';
 import { readFooter } from './read-footer.js';
 import type { ParquetLeaf } from './schema.js';
 
-/**
- * Metrics of a data file by field id (specification, "Manifests"). A count or bound that the file's own statistics do
- * not give with certainty is left out. Bounds are in single-value binary form and may be wider than the values.
- */
-export interface ParquetFileMetrics {
-  readonly recordCount: number;
-  readonly columnSizes: ReadonlyMap<number, number>;
-  readonly valueCounts: ReadonlyMap<number, number>;
-  readonly nullValueCounts: ReadonlyMap<number, number>;
-  readonly nanValueCounts: ReadonlyMap<number, number>;
-  readonly lowerBounds: ReadonlyMap<number, Uint8Array>;
-  readonly upperBounds: ReadonlyMap<number, Uint8Array>;
-  /** Where each row group begins, ascending. */
-  readonly splitOffsets: readonly number[];
-}
-
 export interface ParquetInspection {
   readonly location: string;
   readonly sizeBytes: number;
@@ -35,7 +20,11 @@ export interface ParquetInspection {
   readonly lastColumnId: number;
   /** False: a table needs a name mapping of these fields to read the file. */
   readonly idsAreInFile: boolean;
-  readonly metrics: ParquetFileMetrics;
+  /**
+   * A count or bound that the file's own statistics do not give with certainty is left out; bounds may be wider than the
+   * values.
+   */
+  readonly metrics: DataFileMetrics;
 }
 
 /** Bounds of text are cut to so many characters, as other writers do by default. */

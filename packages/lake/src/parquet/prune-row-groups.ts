@@ -4,6 +4,7 @@
  */
 import type { BoundFilter, ColumnFilter } from '../iceberg/expressions/bind-filter.js';
 import { type ColumnSummary, predicateMightHold } from '../iceberg/expressions/column-predicate.js';
+import { filterMightHold } from '../iceberg/expressions/evaluate-filter.js';
 import type { ObjectStore } from '../storage/object-store.js';
 import { type BloomFilter, bloomMightContain, readBloomFilters, wantedValues } from './bloom-filter.js';
 import { onlyNulls, summariseChunk } from './chunk-summary.js';
@@ -37,7 +38,7 @@ export async function pruneRowGroups(footer: ParquetFooter, options: PruneOption
   const groups = rowGroupsWithRows(footer);
   if (options.filter.kind === 'always') return { rowGroups: groups, prunedByStatistics: 0, prunedByBloom: 0 };
   const kept = groups.filter((rowGroup) =>
-    mightHold(options.filter, (column) => statisticsMightHold(footer, rowGroup, column, options)),
+    filterMightHold(options.filter, (column) => statisticsMightHold(footer, rowGroup, column, options)),
   );
   const rowGroups = await pruneByBloom(footer, kept, options);
   return {
@@ -45,21 +46,6 @@ export async function pruneRowGroups(footer: ParquetFooter, options: PruneOption
     prunedByStatistics: groups.length - kept.length,
     prunedByBloom: kept.length - rowGroups.length,
   };
-}
-
-function mightHold(filter: BoundFilter, columnMightHold: (column: ColumnFilter) => boolean): boolean {
-  switch (filter.kind) {
-    case 'always':
-      return true;
-    case 'never':
-      return false;
-    case 'and':
-      return filter.filters.every((inner) => mightHold(inner, columnMightHold));
-    case 'or':
-      return filter.filters.some((inner) => mightHold(inner, columnMightHold));
-    case 'column':
-      return columnMightHold(filter);
-  }
 }
 
 function statisticsMightHold(
@@ -135,7 +121,7 @@ async function askBlooms(
     if (bloom !== undefined) blooms.set(`${rowGroup}/${leaf.column}`, bloom);
   }
   return rowGroups.filter((rowGroup) =>
-    mightHold(options.filter, (column) => {
+    filterMightHold(options.filter, (column) => {
       if (!statisticsMightHold(footer, rowGroup, column, options)) return false;
       const leaf = options.leafOf(column.fieldId);
       const bloom = leaf ? blooms.get(`${rowGroup}/${leaf.column}`) : undefined;

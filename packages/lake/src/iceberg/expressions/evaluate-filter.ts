@@ -78,9 +78,9 @@ export function fileMightMatch(filter: BoundFilter, metrics: ColumnMetrics): boo
   if (metrics.recordCount === 0) return false;
   // A range is two conditions on one column, one after the other: its bounds are decoded once.
   let last: { readonly fieldId: number; readonly summary: ColumnSummary } | undefined;
-  return columnFilterHolds(filter, ({ fieldId, type }) => {
+  return filterMightHold(filter, ({ fieldId, type, predicate }) => {
     if (last?.fieldId !== fieldId) last = { fieldId, summary: summarise(fieldId, type, metrics) };
-    return last.summary;
+    return predicateMightHold(predicate, last.summary);
   });
 }
 
@@ -112,18 +112,22 @@ function partitionFilterHolds(
   }
 }
 
-function columnFilterHolds(filter: BoundFilter, summaryOf: (column: ColumnFilter) => ColumnSummary): boolean {
+/** Whether rows may pass a filter of which each column's part is asked for; false only if none can. */
+export function filterMightHold(
+  filter: BoundFilter,
+  columnMightHold: (column: ColumnFilter) => boolean,
+): boolean {
   switch (filter.kind) {
     case 'always':
       return true;
     case 'never':
       return false;
     case 'and':
-      return filter.filters.every((inner) => columnFilterHolds(inner, summaryOf));
+      return filter.filters.every((inner) => filterMightHold(inner, columnMightHold));
     case 'or':
-      return filter.filters.some((inner) => columnFilterHolds(inner, summaryOf));
+      return filter.filters.some((inner) => filterMightHold(inner, columnMightHold));
     case 'column':
-      return predicateMightHold(filter.predicate, summaryOf(filter));
+      return columnMightHold(filter);
   }
 }
 
