@@ -126,8 +126,12 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
         const statement = prepared.get(session.key, handle);
         const { sql, parameters } = statement;
         return beforeRun(session, sql, context, async (signal) => {
-          await checkPrepared(session, statement, signal);
-          return ticketFor(session, await planStatement(planner, { session, sql, signal, parameters }));
+          // Bound values may change the types of columns; without any, the plan itself has what was announced.
+          if (parameters !== undefined) await checkPrepared(session, statement, signal);
+          const planned = await planStatement(planner, { session, sql, signal, parameters });
+          const isAnnounced = parameters !== undefined || planned.kind === 'answer';
+          if (!isAnnounced && !isSameSchema(planned.schema, statement.schema)) throw schemaChanged();
+          return ticketFor(session, planned);
         });
       }),
 
