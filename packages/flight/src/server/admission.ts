@@ -154,9 +154,13 @@ export function bearerMetadata(bearer: string): Metadata {
   return metadata;
 }
 
+/** How much earlier than our own timer a client may see its deadline pass: its request's way here and the reset's. */
+const DEADLINE_SKEW_MS = 100;
+
 /** Why a call ended that did not end well: its handler may still have work to stop. */
 function endReason(call: ServerInterceptingCallInterface, sent: status | undefined): QueryError {
-  if (Number(call.getDeadline()) <= Date.now())
+  // The client's clock started first: at its deadline it resets the stream, a journey before ours has passed.
+  if (Number(call.getDeadline()) - DEADLINE_SKEW_MS <= Date.now())
     return new QueryError('QUERY_TIMEOUT', 'The deadline of the call has passed.');
   return new QueryError(
     'CANCELLED',
