@@ -62,6 +62,8 @@ export interface EngineLease extends AsyncDisposable {
   describe(request: DescribeRequest, signal?: AbortSignal): Promise<StatementDescription>;
   /** Starts a statement. The result must be read to its end or returned early; either frees the engine. */
   query(request: EngineQuery): Promise<EngineResult>;
+  /** Reads whole columns of Parquet files without running a statement. To be read or returned like `query`'s result. */
+  readParquet(request: ParquetRead): Promise<EngineResult>;
   /** Appends Arrow IPC (one stream: schema, dictionaries, batches) into a table of the instance; answers the row count. */
   ingest(table: EngineTableName, stream: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<bigint>;
   /** Marks the instance as not reusable (after an error, a policy change); it is recycled when the lease ends. */
@@ -94,6 +96,46 @@ export interface EngineQuery {
   readonly signal?: AbortSignal;
   /** Called as the engine reports progress: a fraction 0–1, or undefined while unknown. */
   readonly onProgress?: (progress: EngineProgress) => void;
+}
+
+/** Whole columns of whole Parquet files, one below the other, as Arrow. All files have been looked at by the caller. */
+export interface ParquetRead {
+  /** Encapsulated Arrow IPC schema message of the answer. */
+  readonly schema: Uint8Array;
+  /** One per field of the schema. */
+  readonly columns: readonly ParquetReadColumn[];
+  /** In the order of the answer's rows. */
+  readonly files: readonly ParquetReadFile[];
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * What a column's values are in Arrow: booleans; 4 or 8 bytes as they stand in the file; decimals of 128 bits; text
+ * or bytes with 32-bit offsets.
+ */
+export interface ParquetReadColumn {
+  readonly name: string;
+  readonly values: 'flags' | 'fixed4' | 'fixed8' | 'decimal' | 'text' | 'bytes';
+}
+
+export interface ParquetReadFile {
+  /** In the lease's input directory. */
+  readonly path: string;
+  readonly rowGroups: readonly { readonly rowCount: number; readonly chunks: readonly ParquetReadChunk[] }[];
+}
+
+/** The chunk of one column: bytes `[start, end)` of the file, pages and all. */
+export interface ParquetReadChunk {
+  readonly start: number;
+  readonly end: number;
+  /** What all its pages take together when they are decompressed. */
+  readonly uncompressedBytes: number;
+  readonly codec: 'uncompressed' | 'snappy' | 'gzip' | 'zstd';
+  /** Bytes of one PLAIN value; 0 for booleans and for BYTE_ARRAY. */
+  readonly valueBytes: number;
+  /** FIXED_LEN_BYTE_ARRAY: numbers stand with their highest byte first. */
+  readonly isBigEndian: boolean;
+  readonly isNullable: boolean;
 }
 
 export interface EngineProgress {

@@ -11,6 +11,10 @@ export type {
   EngineResult,
   EngineTableName,
   LeaseRequest,
+  ParquetRead,
+  ParquetReadChunk,
+  ParquetReadColumn,
+  ParquetReadFile,
   StatementDescription,
 } from './api.js';
 export { supportedDuckDbVersion } from './capi/library.js';

@@ -5,6 +5,7 @@ export {
   type FragmentStatistics,
   type FragmentTable,
   fragmentProtocolVersion,
+  type WholeColumns,
 } from './request.js';
 export {
   type FragmentEnvironment,

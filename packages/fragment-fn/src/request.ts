@@ -39,9 +39,18 @@ export interface FragmentRequest {
   /** Arrow IPC stream with one row, or absent. */
   readonly parameters?: Uint8Array;
   readonly arrow: 'lossless' | 'client';
+  /** The SQL answers whole columns of its one table: their pages may be read without an engine. */
+  readonly wholeColumns?: WholeColumns;
   readonly limits: FragmentLimits;
   /** W3C trace context of the query. */
   readonly traceparent?: string;
+}
+
+export interface WholeColumns {
+  /** Positions in the scan's columns, in the order of the answer. */
+  readonly columns: readonly number[];
+  /** What the SQL answers: an encapsulated Arrow IPC schema. */
+  readonly schema: Uint8Array;
 }
 
 /** Which share of the engine hosts a fragment takes its own from; `small` is kept for work that is small by its text. */

@@ -77,6 +77,34 @@ describe('a fragment', () => {
   });
 });
 
+describe('a fragment that answers whole columns', () => {
+  const schema = Uint8Array.of(7);
+  const direct = { columns: [{ name: 'id', values: 'fixed8' }], files: [] } as const;
+
+  it('has their pages read, and makes no views', async () => {
+    const asked: (readonly number[])[] = [];
+    const describeColumns: StagedTable['describeColumns'] = async (columns) => {
+      asked.push(columns);
+      return direct;
+    };
+    const engine = new FakeEngine({ messages: [5] });
+    const stage = async () => ({ ...stagedTable, describeColumns });
+    const fragment = await start(engine, { stage }, { wholeColumns: { columns: [1, 0], schema } });
+    assert.equal(await readAll(fragment), 5);
+    await fragment.engineFree;
+    assert.deepEqual(engine.events, ['lease', 'read', 'message', 'message', 'release']);
+    assert.deepEqual(asked, [[1, 0]]);
+    const { signal, ...read } = engine.reads[0] ?? {};
+    assert.deepEqual(read, { ...direct, schema });
+    assert.ok(signal instanceof AbortSignal);
+  });
+
+  it('runs its SQL where the files cannot be read so', async () => {
+    const { engine } = await run({}, { wholeColumns: { columns: [0], schema } });
+    assert.deepEqual([engine.reads.length, engine.queries[0]?.sql], [0, 'SELECT 1']);
+  });
+});
+
 describe('a fragment that fails', () => {
   const failure = new QueryError('DISK_FULL', 'No room.');
 
@@ -232,7 +260,13 @@ const scan: TableScan = {
 
 const table: FragmentTable = { catalog: 'lake', schema: 'sales', table: 'orders', scan };
 
-const stagedTable: StagedTable = { groups: [], filesRead: 2, bytesStaged: 1000, bytesFetched: 400 };
+const stagedTable: StagedTable = {
+  groups: [],
+  filesRead: 2,
+  bytesStaged: 1000,
+  bytesFetched: 400,
+  describeColumns: async () => undefined,
+};
 
 function limitsOf(limits: Partial<FragmentRequest['limits']>): FragmentRequest['limits'] {
   return { memoryBytes: 2 ** 28, resultBytes: 1e9, timeoutMs: 60_000, ...limits };

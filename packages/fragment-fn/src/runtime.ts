@@ -4,6 +4,7 @@
  */
 import { type LinkedAbort, linkAbort, QueryError, throwIfAborted } from '@svc/base';
 import type { EngineLease, EngineMessage, EnginePool, EngineProgress, EngineResult } from '@svc/engine';
+import type { DirectRead } from '@svc/lake';
 import { namingOriginalFiles } from './original-files.js';
 import {
   type FragmentRequest,
@@ -22,6 +23,8 @@ export interface StagedTable {
   readonly bytesStaged: number;
   /** Bytes that had to be fetched for it. */
   readonly bytesFetched: number;
+  /** Where the pages of whole columns lie, or undefined when only the engine can read the files. */
+  describeColumns(columns: readonly number[]): Promise<DirectRead | undefined>;
 }
 
 /** What a fragment needs around it; each door brings its own. */
@@ -130,6 +133,12 @@ async function startEngine(
   { request, options, link, lease }: Start,
   staged: readonly StagedTable[],
 ): Promise<EngineResult> {
+  const { wholeColumns } = request;
+  const direct = wholeColumns && (await staged[0]?.describeColumns(wholeColumns.columns));
+  if (wholeColumns !== undefined && direct !== undefined) {
+    options.onExecuting?.();
+    return await lease.readParquet({ ...direct, schema: wholeColumns.schema, signal: link.signal });
+  }
   const setup = setupStatements(request, staged);
   if (setup.length > 0) await lease.execute(setup, link.signal);
   options.onExecuting?.();

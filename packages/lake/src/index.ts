@@ -30,6 +30,7 @@ export type {
 } from './iceberg/spec/types.js';
 export { createFooterCache, type FooterCache } from './parquet/footer-cache.js';
 export { inspectParquet } from './parquet/inspect-parquet.js';
+export { type DirectRead, planDirectRead } from './scan/direct-read.js';
 export { planScan } from './scan/plan-scan.js';
 export type {
   ColumnConversion,
@@ -39,7 +40,7 @@ export type {
   ScanCounts,
   TableScan,
 } from './scan/table-scan.js';
-export { type StagedTable, stageScan } from './staging/stage-scan.js';
+export { type StagedGroup, type StagedTable, stageScan } from './staging/stage-scan.js';
 export { openStagingCache, type StagingCache } from './staging/staging-cache.js';
 export { createFileStore } from './storage/file-store.js';
 export type { ByteRange, ListEntry, ObjectInfo, ObjectStore, ReadOptions } from './storage/object-store.js';

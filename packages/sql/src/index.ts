@@ -22,6 +22,7 @@ export {
   stubScan,
 } from './plan/plan-settings.js';
 export { readPlan } from './plan/read-plan.js';
+export { type PlainColumns, plainColumns } from './scan/plain-columns.js';
 export type {
   ColumnPath,
   ComparisonOperator,

@@ -1,6 +1,11 @@
 import { linkAbort, QueryError } from '@svc/base';
 import type { StatementDescription } from '@svc/engine';
-import { type FragmentRequest, type FragmentTable, fragmentProtocolVersion } from '@svc/fragment-fn';
+import {
+  type FragmentRequest,
+  type FragmentTable,
+  fragmentProtocolVersion,
+  type WholeColumns,
+} from '@svc/fragment-fn';
 import type { ObjectStore } from '@svc/lake';
 import { deserializeQuery, inlineParameters, type ScanRequest, statementValueMacros } from '@svc/sql';
 import type { Session } from '../identity/session.js';
@@ -128,6 +133,7 @@ export async function planQuery(dependencies: PlannerDependencies, options: Plan
   const stub = await planBound(dependencies, options, bound);
   const tables = await planScans(dependencies, bound.tables, stub.requests, signal);
   const { settings } = bound;
+  const wholeColumns = wholeColumnsOf(stub, tables);
   return {
     stub,
     stores: bound.tables.map((table) => table.loaded.store),
@@ -142,6 +148,7 @@ export async function planQuery(dependencies: PlannerDependencies, options: Plan
       tables,
       ...(parameters === undefined ? {} : { parameters }),
       arrow: 'client',
+      ...(wholeColumns && { wholeColumns }),
       limits: {
         ...dependencies.limits,
         timeoutMs: settings.queryTimeoutMs ?? dependencies.limits.timeoutMs,
@@ -149,6 +156,16 @@ export async function planQuery(dependencies: PlannerDependencies, options: Plan
       },
     },
   };
+}
+
+function wholeColumnsOf(
+  { wholeColumns, description }: StubPlan,
+  tables: readonly FragmentTable[],
+): WholeColumns | undefined {
+  const all = tables[0]?.scan.columns ?? [];
+  // The engine keeps the case in which a name was declared, and no two names differ in case only.
+  const columns = wholeColumns?.map((name) => all.findIndex((column) => column.name === name));
+  return columns === undefined || columns.includes(-1) ? undefined : { columns, schema: description.schema };
 }
 
 async function planScans(

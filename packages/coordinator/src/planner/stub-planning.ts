@@ -8,8 +8,10 @@ import { join } from 'node:path';
 import type { EngineLease, StatementDescription } from '@svc/engine';
 import { engineType, sessionStatements, stubFileSql, stubViewSql } from '@svc/fragment-fn';
 import {
+  type PlainColumns,
   PlanNotUnderstood,
   type PlannedScan,
+  plainColumns,
   planQuery,
   planSettingStatements,
   readPlan,
@@ -25,6 +27,8 @@ export interface StubPlan {
   /** One per table, in their order. */
   readonly requests: readonly ScanRequest[];
   readonly withoutPushdown: string | undefined;
+  /** The statement answers these columns of its only table, all rows and nothing else. */
+  readonly wholeColumns: readonly string[] | undefined;
 }
 
 export interface StubPlanOptions {
@@ -42,6 +46,7 @@ export interface StubPlanOptions {
 }
 
 const everything: ScanRequest = { columns: undefined, filters: [] };
+const nothingKnown = { withoutPushdown: undefined, wholeColumns: undefined };
 
 /**
  * Binds the statement (result schema, parameters), then asks the optimiser which columns and filters reach each table.
@@ -52,26 +57,34 @@ export async function planOnStubs(options: StubPlanOptions): Promise<StubPlan> {
   const planned = options.inlinedSql ?? sql;
   const stubs = await createStubs(options);
   const description = await lease.describe({ sql, ...(parameters && { parameters }) }, signal);
-  if (tables.length === 0) return { description, requests: [], withoutPushdown: undefined };
+  if (tables.length === 0) return { ...nothingKnown, description, requests: [] };
   await lease.execute(planSettingStatements, signal);
   const answer = await lease.queryText(planQuery, [planned], signal);
   const pushdown = readPushdown(answer);
   if (pushdown.kind === 'unknown') {
-    return { description, requests: tables.map(() => everything), withoutPushdown: pushdown.reason };
+    const requests = tables.map(() => everything);
+    return { ...nothingKnown, description, requests, withoutPushdown: pushdown.reason };
   }
   const requests = stubs.map((stub) =>
     mergeRequests(pushdown.scans.filter((scan) => scan.stubFile === stub)),
   );
-  return { description, requests, withoutPushdown: undefined };
+  const plain = tables.length === 1 ? pushdown.plain : undefined;
+  const wholeColumns = plain?.stubFile === stubs[0] ? plain?.columns : undefined;
+  return { description, requests, withoutPushdown: undefined, wholeColumns };
 }
 
 type Pushdown =
-  | { readonly kind: 'known'; readonly scans: readonly PlannedScan[] }
+  | {
+      readonly kind: 'known';
+      readonly scans: readonly PlannedScan[];
+      readonly plain: PlainColumns | undefined;
+    }
   | { readonly kind: 'unknown'; readonly reason: string };
 
 function readPushdown(answer: string): Pushdown {
   try {
-    return { kind: 'known', scans: scanRequests(readPlan(answer)) };
+    const plan = readPlan(answer);
+    return { kind: 'known', scans: scanRequests(plan), plain: plainColumns(plan) };
   } catch (error) {
     if (error instanceof PlanNotUnderstood) return { kind: 'unknown', reason: error.message };
     throw error;

@@ -1,6 +1,6 @@
 import type { Config, Logger, Metrics } from '@svc/base';
 import type { EnginePool } from '@svc/engine';
-import { stageScan } from '@svc/lake';
+import { planDirectRead, stageScan } from '@svc/lake';
 import { LaneAdmission } from '../scheduler/lane-admission.js';
 import { QueryTracker } from '../tracker/query-tracker.js';
 import type { Lake } from './open-lake.js';
@@ -58,7 +58,13 @@ export function createRunning({
       const filesRead = staged.groups.reduce((sum, group) => sum + group.paths.length, 0);
       metrics.scanFiles.inc({ outcome: 'read' }, filesRead);
       metrics.scanRowGroups.inc({ outcome: 'read' }, scan.counts.rowGroupsPlanned);
-      return { ...staged, bytesStaged: staged.bytesStaged + staged.bytesInPlace, filesRead };
+      return {
+        ...staged,
+        bytesStaged: staged.bytesStaged + staged.bytesInPlace,
+        filesRead,
+        describeColumns: (columns) =>
+          planDirectRead({ scan, groups: staged.groups, columns, store, footers: lake.footers, signal }),
+      };
     },
   };
 }

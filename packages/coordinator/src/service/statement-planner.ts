@@ -143,7 +143,12 @@ async function answerStatement(
         table,
         request: stub.requests[index] ?? { columns: undefined, filters: [] },
       }));
-      return answerExplain({ scans, withoutPushdown: stub.withoutPushdown, sql: fragment.sql });
+      return answerExplain({
+        scans,
+        withoutPushdown: stub.withoutPushdown,
+        isWholeColumns: fragment.wholeColumns !== undefined,
+        sql: fragment.sql,
+      });
     }
     case 'use': {
       const { catalog, schema } = await use(statement.name, session.settings, catalogs, signal);

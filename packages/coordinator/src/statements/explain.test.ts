@@ -64,7 +64,12 @@ describe('EXPLAIN', () => {
   });
 
   it('says why nothing was pushed down, and when no table is read', () => {
-    const answer = answerExplain({ scans: [], withoutPushdown: 'an unknown operator', sql: 'SELECT 1' });
+    const answer = answerExplain({
+      scans: [],
+      withoutPushdown: 'an unknown operator',
+      isWholeColumns: false,
+      sql: 'SELECT 1',
+    });
     assert.deepEqual(answerColumn(answer), [
       'Runs on one node as one fragment',
       'Pushdown: none (an unknown operator)',
@@ -77,6 +82,11 @@ describe('EXPLAIN', () => {
 function explain(request: ScanRequest, ofScan: TableScan = scan) {
   const table = { catalog: 'lake', schema: 'sales', table: 'orders', scan: ofScan };
   return answerColumn(
-    answerExplain({ scans: [{ table, request }], withoutPushdown: undefined, sql: ' SELECT 1\n  FROM t ' }),
+    answerExplain({
+      scans: [{ table, request }],
+      withoutPushdown: undefined,
+      isWholeColumns: false,
+      sql: ' SELECT 1\n  FROM t ',
+    }),
   );
 }

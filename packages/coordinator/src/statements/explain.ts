@@ -12,6 +12,8 @@ export interface Explained {
   readonly scans: readonly ExplainedScan[];
   /** Why filters and columns could not be taken from the plan, when they could not. */
   readonly withoutPushdown: string | undefined;
+  /** Nothing is computed and no row left out. */
+  readonly isWholeColumns: boolean;
   readonly sql: string;
 }
 
@@ -19,6 +21,11 @@ export interface Explained {
 export function answerExplain(explained: Explained): TextAnswer {
   const lines = [
     'Runs on one node as one fragment',
+    ...(explained.isWholeColumns
+      ? [
+          'Answers whole columns: pages go from Parquet to Arrow without the engine, where their encodings allow it',
+        ]
+      : []),
     ...explained.scans.flatMap(scanLines),
     ...(explained.withoutPushdown === undefined ? [] : [`Pushdown: none (${explained.withoutPushdown})`]),
     ...(explained.scans.length === 0 ? ['Reads no table'] : []),

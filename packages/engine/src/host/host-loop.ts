@@ -1,9 +1,11 @@
 import { QueryError } from '@svc/base';
 import type { EngineProfile } from '../api.js';
+import { ParquetCursor } from '../parquet-arrow/parquet-cursor.js';
+import { decodeParquetRead } from '../parquet-arrow/parquet-read.js';
 import { cancelled } from './cancelled.js';
 import type { Frame } from './frame.js';
 import type { HostContext } from './host-context.js';
-import type { HostInstance } from './instance-interface.js';
+import type { HostCursor, HostInstance } from './instance-interface.js';
 import type { HostAnswer, HostRequest, SerializedProfile, ToHost } from './protocol.js';
 import { sendResult } from './result-sender.js';
 
@@ -90,7 +92,9 @@ function perform(
       };
     }
     case 'query':
-      return { answer: { of: 'query', profile: runQuery(context, session.instance, request, frame.body) } };
+      return { answer: { of: 'result', profile: runQuery(context, session.instance, request, frame.body) } };
+    case 'readParquet':
+      return { answer: { of: 'result', profile: runParquetRead(context, request, frame.body) } };
     case 'ingest':
       return { answer: { of: 'ingest', rowCount: runIngest(context, session.instance, request).toString() } };
   }
@@ -108,8 +112,23 @@ function runQuery(
     // The frame's bytes are overwritten by the next credit.
     ...(parameters.length > 0 ? { parameters: Buffer.from(parameters) } : {}),
   });
+  return sendAndClose(context, request.id, cursor);
+}
+
+/** Needs no instance: the files are opened here. */
+function runParquetRead(
+  context: HostContext,
+  request: HostRequest & { op: 'readParquet' },
+  body: Buffer,
+): SerializedProfile {
+  const { slotBytes, maxBodyBytes } = context.slots.layout;
+  const read = decodeParquetRead(Buffer.from(body), request.schemaBytes);
+  return sendAndClose(context, request.id, new ParquetCursor(read, slotBytes, maxBodyBytes));
+}
+
+function sendAndClose(context: HostContext, id: number, cursor: HostCursor): SerializedProfile {
   try {
-    sendResult(context, request.id, cursor);
+    sendResult(context, id, cursor);
   } finally {
     cursor.close();
   }

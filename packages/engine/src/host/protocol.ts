@@ -28,6 +28,8 @@ export type HostRequest =
   | { readonly op: 'describe'; readonly id: number; readonly sql: string }
   /** The body is the parameters' IPC stream, empty without parameters. */
   | { readonly op: 'query'; readonly id: number; readonly sql: string; readonly arrow: 'lossless' | 'client' }
+  /** The body is the encapsulated schema, then columns and files as JSON. */
+  | { readonly op: 'readParquet'; readonly id: number; readonly schemaBytes: number }
   /** Followed by `chunk` frames and one `chunksEnd`. */
   | { readonly op: 'ingest'; readonly id: number; readonly table: EngineTableName }
   | { readonly op: 'reset'; readonly id: number };
@@ -99,5 +101,6 @@ export type HostAnswer =
       readonly parameterSchemaBytes: number;
       readonly parameterCount: number;
     }
-  | { readonly of: 'query'; readonly profile: SerializedProfile }
+  /** Of a query, and of files that were read. */
+  | { readonly of: 'result'; readonly profile: SerializedProfile }
   | { readonly of: 'ingest'; readonly rowCount: string };

@@ -26,7 +26,8 @@ import { TableIngest } from './table-ingest.js';
 import { prepareForTransfer } from './transfer.js';
 import { UndoList } from './undo.js';
 
-const defaultMaxMessageBytes = 16 * 1024 * 1024;
+/** Largest Arrow message, header included, where nobody says otherwise: what ADBC clients take. */
+export const defaultMaxMessageBytes = 16 * 1024 * 1024;
 
 export interface InstanceQuery {
   readonly sql: string;

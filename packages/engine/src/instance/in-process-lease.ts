@@ -11,15 +11,24 @@ import type {
   EngineQuery,
   EngineResult,
   EngineTableName,
+  ParquetRead,
   StatementDescription,
 } from '../api.js';
-import type { EngineInstance } from './engine-instance.js';
-import type { ResultCursor } from './result-cursor.js';
+import type { HostCursor } from '../host/instance-interface.js';
+import { ParquetCursor } from '../parquet-arrow/parquet-cursor.js';
+import { defaultMaxMessageBytes, type EngineInstance } from './engine-instance.js';
 import { connectionProgress } from './watch.js';
 
 const regionBytes = 4 * 1024 * 1024;
 /** Bodies up to this size are copied out, so that a held message does not hold a region. */
 const copiedBodyBytes = 256 * 1024;
+
+interface LocalCursor extends HostCursor {
+  /** Calls `listener` once the cursor has ended in any way; at once if it has. */
+  whenEnded(listener: () => void): void;
+}
+
+type StreamOptions = Pick<EngineQuery, 'signal' | 'onProgress'>;
 
 export interface InProcessLeaseParts {
   readonly instance: EngineInstance;
@@ -33,7 +42,7 @@ export class InProcessLease implements EngineLease {
   private readonly instance: EngineInstance;
   private readonly onRelease: InProcessLeaseParts['onRelease'];
   private readonly freeRegions: Uint8Array[] = [];
-  private running: ResultCursor | undefined;
+  private running: LocalCursor | undefined;
   private released: Promise<void> | undefined;
   private isTainted = false;
 
@@ -64,6 +73,15 @@ export class InProcessLease implements EngineLease {
     this.assertUsable(request.signal);
     const { sql, arrow, parameters } = request;
     const cursor = this.instance.query({ sql, arrow, ...(parameters === undefined ? {} : { parameters }) });
+    return this.stream(cursor, request);
+  }
+
+  async readParquet(request: ParquetRead): Promise<EngineResult> {
+    this.assertUsable(request.signal);
+    return this.stream(new ParquetCursor(request, regionBytes, defaultMaxMessageBytes), request);
+  }
+
+  private stream(cursor: LocalCursor, request: StreamOptions): EngineResult {
     this.running = cursor;
     let finish = () => {};
     const engineDone = new Promise<void>((resolve) => {
@@ -123,7 +141,7 @@ export class InProcessLease implements EngineLease {
       throw new QueryError('INTERNAL_ERROR', 'The engine lease has been released.');
   }
 
-  private async *messages(cursor: ResultCursor, request: EngineQuery): AsyncGenerator<EngineMessage> {
+  private async *messages(cursor: LocalCursor, request: StreamOptions): AsyncGenerator<EngineMessage> {
     try {
       for (;;) {
         throwIfAborted(request.signal);
@@ -138,7 +156,7 @@ export class InProcessLease implements EngineLease {
     }
   }
 
-  private nextMessage(cursor: ResultCursor): EngineMessage | undefined {
+  private nextMessage(cursor: LocalCursor): EngineMessage | undefined {
     const region = this.freeRegions.pop() ?? new Uint8Array(new ArrayBuffer(regionBytes));
     const message = cursor.next(region);
     const isHeld = message?.isInRegion === true && message.body.byteLength > copiedBodyBytes;

@@ -6,11 +6,13 @@ import type {
   EngineQuery,
   EngineResult,
   EngineTableName,
+  ParquetRead,
   StatementDescription,
 } from '../api.js';
 import type { FrameReceiver, HostOperation, OperationAnswer } from '../host/host-operation.js';
 import type { RequestOf } from '../host/host-process.js';
 import type { HostAnswer, SerializedProfile } from '../host/protocol.js';
+import { encodeParquetRead } from '../parquet-arrow/parquet-read.js';
 import { ResultBuffer, type SpoolPolicy } from '../spool/result-buffer.js';
 import type { PooledHost } from './pooled-host.js';
 import { pollProgress } from './progress-poll.js';
@@ -60,12 +62,25 @@ export class HostLease implements EngineLease {
   }
 
   async query(query: EngineQuery): Promise<EngineResult> {
+    return await this.#stream({ op: 'query', sql: query.sql, arrow: query.arrow }, query.parameters, query);
+  }
+
+  async readParquet(read: ParquetRead): Promise<EngineResult> {
+    const request = { op: 'readParquet', schemaBytes: read.schema.length } as const;
+    return await this.#stream(request, encodeParquetRead(read), read);
+  }
+
+  async #stream(
+    request: RequestOf,
+    body: Uint8Array | undefined,
+    options: Pick<EngineQuery, 'signal' | 'onProgress'>,
+  ): Promise<EngineResult> {
     const { slots } = this.#options.host.process;
     let onSchema: (schema: Buffer) => void = () => undefined;
     const schemaArrived = new Promise<Buffer>((resolve) => {
       onSchema = resolve;
     });
-    const abort = linkAbort(query.signal);
+    const abort = linkAbort(options.signal);
     const buffer: ResultBuffer = new ResultBuffer({
       slots,
       policy: this.#options.spool,
@@ -75,15 +90,12 @@ export class HostLease implements EngineLease {
         this.#options.onResultClosed(buffer);
       },
     });
-    const operation = await this.#begin(
-      { op: 'query', sql: query.sql, arrow: query.arrow },
-      query.signal,
-      query.parameters,
-      receiveInto(buffer, onSchema),
-    ).catch((error: unknown) => {
-      abort[Symbol.dispose]();
-      throw error;
-    });
+    const operation = await this.#begin(request, options.signal, body, receiveInto(buffer, onSchema)).catch(
+      (error: unknown) => {
+        abort[Symbol.dispose]();
+        throw error;
+      },
+    );
     this.#options.onResultOpened(buffer);
     const onAbort = () => {
       const error = QueryError.from(abort.signal.reason);
@@ -94,11 +106,11 @@ export class HostLease implements EngineLease {
     else abort.signal.addEventListener('abort', onAbort, { once: true });
     let profile: SerializedProfile | undefined;
     const finished = operation.answer.then(({ answer }) => {
-      profile = expectAnswer(answer, 'query').profile;
+      profile = expectAnswer(answer, 'result').profile;
       buffer.end();
     });
     finished.catch((error: unknown) => buffer.fail(QueryError.from(error)));
-    if (query.onProgress) pollProgress(this.#options.host.process, operation, query.onProgress);
+    if (options.onProgress) pollProgress(this.#options.host.process, operation, options.onProgress);
     return {
       schema: await Promise.race([schemaArrived, finished.then(() => schemaArrived)]),
       messages: buffer.messages(),

@@ -7,13 +7,16 @@ import type {
   EngineQuery,
   EngineResult,
   LeaseRequest,
+  ParquetRead,
 } from '@svc/engine';
+
+type Step = 'lease' | 'execute' | 'query' | 'read' | 'message';
 
 export interface FakeEngineOptions {
   /** Bytes of each message of the result; each has 10 rows. */
   readonly messages?: readonly number[];
   /** Which step fails, with `failure`. */
-  readonly failOn?: 'lease' | 'execute' | 'query' | 'message';
+  readonly failOn?: Step;
   readonly failure?: Error;
   /** After its messages the result never ends by itself. */
   readonly isEndless?: boolean;
@@ -45,6 +48,7 @@ export class FakeEngine implements EnginePool {
   readonly leases: LeaseRequest[] = [];
   readonly statements: string[] = [];
   readonly queries: EngineQuery[] = [];
+  readonly reads: ParquetRead[] = [];
   /** Messages given out and not yet released. */
   unreleased = 0;
   readonly #options: FakeEngineOptions;
@@ -67,6 +71,11 @@ export class FakeEngine implements EnginePool {
         this.#step('query');
         return this.#result(query);
       },
+      readParquet: async (read) => {
+        this.reads.push(read);
+        this.#step('read');
+        return this.#result(read);
+      },
       release: async () => {
         this.events.push('release');
       },
@@ -86,12 +95,12 @@ export class FakeEngine implements EnginePool {
   async destroy(): Promise<void> {}
   async [Symbol.asyncDispose](): Promise<void> {}
 
-  #step(name: 'lease' | 'execute' | 'query' | 'message'): void {
+  #step(name: Step): void {
     this.events.push(name);
     if (this.#options.failOn === name) throw this.#options.failure ?? new Error(`${name} failed`);
   }
 
-  #result(query: EngineQuery): EngineResult {
+  #result(query: Pick<EngineQuery, 'signal'>): EngineResult {
     let onDone: () => void = () => undefined;
     const engineDone = new Promise<void>((resolve) => {
       onDone = resolve;

@@ -30,6 +30,8 @@ function chunkOf(statistics: Partial<ChunkStatistics>, valueCount = 10): ColumnC
     dataPageStart: 4,
     dictionaryPageStart: undefined,
     uncompressedBytes: 96,
+    codec: 0,
+    encodings: [],
     valueCount,
     bloomFilterStart: undefined,
     bloomFilterBytes: undefined,

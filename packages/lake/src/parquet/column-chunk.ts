@@ -25,6 +25,10 @@ export interface ColumnChunk {
   /** `undefined` when there is none, or when it lies inside what `dataPageStart` begins. */
   readonly dictionaryPageStart: number | undefined;
   readonly uncompressedBytes: number;
+  /** `CompressionCodec` of the format; -1 when it is not said. */
+  readonly codec: number;
+  /** `Encoding`s of the format that its pages use, those of levels among them. */
+  readonly encodings: readonly number[];
   /** Nulls included; for repeated columns more than the rows. */
   readonly valueCount: number;
   readonly statistics: ChunkStatistics;
@@ -39,6 +43,9 @@ export interface EncodedField {
   readonly start: number;
   readonly end: number;
 }
+
+/** There are about ten; some writers name one several times. */
+const maxEncodings = 1000;
 
 const noStatistics: ChunkStatistics = {
   min: undefined,
@@ -64,6 +71,8 @@ const physicalTypeIds: readonly PhysicalType[] = [
 
 interface Metadata {
   physical: number;
+  encodings: readonly number[];
+  codec: number;
   valueCount: number;
   uncompressedSize: number;
   compressedSize: number;
@@ -159,6 +168,8 @@ function toChunk(
     dataPageStart: dataPage,
     dictionaryPageStart: hasDictionary ? dictionaryPage : undefined,
     uncompressedBytes: metadata.uncompressedSize,
+    codec: metadata.codec,
+    encodings: metadata.encodings,
     valueCount: metadata.valueCount,
     statistics: metadata.statistics,
     bloomFilterStart: metadata.bloomFilterStart,
@@ -175,6 +186,8 @@ function missingHeaderBytes(footer: ParquetFooter, end: number): number {
 function readMetadata(reader: CompactReader): Metadata {
   const result: Metadata = {
     physical: -1,
+    encodings: [],
+    codec: -1,
     valueCount: -1,
     uncompressedSize: 0,
     compressedSize: -1,
@@ -189,8 +202,13 @@ function readMetadata(reader: CompactReader): Metadata {
       result.statistics = readStatistics(reader);
       return true;
     }
+    if (id === 2 && type === wireType.list) {
+      result.encodings = reader.integers(maxEncodings);
+      return true;
+    }
     if (type !== wireType.i32 && type !== wireType.i64) return false;
-    if (id === 1) result.physical = reader.integer();
+    if (id === 4) result.codec = reader.integer();
+    else if (id === 1) result.physical = reader.integer();
     else if (id === 5) result.valueCount = reader.size('a value count');
     else if (id === 6) result.uncompressedSize = reader.size('a chunk size');
     else if (id === 7) result.compressedSize = reader.size('a chunk size');

@@ -114,6 +114,16 @@ export class CompactReader {
     return result;
   }
 
+  /** A list of integers; more than `maxCount` are refused. */
+  integers(maxCount: number): number[] {
+    const { elementType, count } = this.list();
+    if (count > maxCount) this.fail(`a list has ${count} elements, where at most ${maxCount} are read`);
+    if (count > 0 && elementType !== wireType.i32) this.fail('a list has elements of an unexpected type');
+    const result: number[] = [];
+    for (let index = 0; index < count; index++) result.push(this.integer());
+    return result;
+  }
+
   /**
    * Visits the fields of a struct. `visit` reads the value and answers true, or answers false without having moved:
    * then the value is skipped.
