@@ -50,7 +50,11 @@ const columns: readonly Column[] = [
     decimal(15, 2),
     'CASE WHEN i % 6 > 0 THEN ((i * 104729 - 700000000) / 100.0)::DECIMAL(15, 2) END',
   ],
-  ['large', decimal(38, 3), "((i - 25000)::VARCHAR || '999999999999999999999999999999')::DECIMAL(38, 3)"],
+  [
+    'large',
+    decimal(38, 3),
+    "['99999999999999999999999999999999999.999', '-12345678901234567890123456789012345.678', '0.001']::DECIMAL(38, 3)[][i % 3 + 1]",
+  ],
   ['day', { kind: 'date' }, "DATE '1582-10-15' + (i % 200000)::INTEGER"],
   ['clock', { kind: 'time' }, 'make_time(i % 24, i % 60, i % 60 + 0.123456)'],
   [
