@@ -10,6 +10,7 @@ import { startService } from '../scripts/support/service.mjs';
 import { barTable } from './runner/bars.mjs';
 import { benches } from './runner/benches.mjs';
 import { startSail } from './runner/start-sail.mjs';
+import { startTlsProxy } from './runner/start-tls-proxy.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
 const programTimeoutMs = 60 * 60_000;
@@ -84,7 +85,7 @@ async function runProgram(bench) {
     for (const need of bench.needs) {
       const { facts, stop } = await start(need, home, given.folder);
       stops.push(stop);
-      given[need] = facts;
+      given[need.split(' ')[0]] = facts;
     }
     const answer = await mustRun([
       path.join(import.meta.dirname, 'clients', bench.program),
@@ -100,12 +101,26 @@ async function runProgram(bench) {
 async function start(need, home, tpch) {
   const own = path.join(home, need);
   mkdirSync(own);
-  if (need === 'sail') {
+  const secured = need === 'sail with tls';
+  if (need === 'sail' || secured) {
     const sail = await startSail(
       await pythonEnvironment('sail', path.join(import.meta.dirname, 'requirements.txt')),
       own,
     );
-    return { facts: { port: sail.port, pid: sail.pid }, stop: sail.stop };
+    if (!secured) return { facts: { port: sail.port, pid: sail.pid }, stop: sail.stop };
+    const proxy = await startTlsProxy(sail.port, own);
+    const stop = () => {
+      proxy.stop();
+      sail.stop();
+    };
+    return {
+      facts: {
+        port: sail.port,
+        pid: sail.pid,
+        tls: { port: proxy.port, pid: proxy.pid, roots: proxy.roots },
+      },
+      stop,
+    };
   }
   const warehouse = { 'catalog.path': path.join(tpch, 'warehouse') };
   const tls = need === 'secured' ? await makeCertificate(own) : undefined;

@@ -11,7 +11,7 @@ const MiB = 2 ** 20;
  */
 export const benches = [
   { name: 'tpch', program: 'tpch.py', needs: ['service', 'sail'], read: readTpch },
-  { name: 'stream', program: 'stream.py', needs: ['service', 'secured', 'sail'], read: readStream },
+  { name: 'stream', program: 'stream.py', needs: ['service', 'secured', 'sail with tls'], read: readStream },
   { name: 'memory', program: 'memory.py', needs: ['service'], read: readMemory },
   { name: 'latency', program: 'latency.py', needs: ['samples', 'sail'], read: readLatency },
   { name: 'planning', script: 'planning/run.mjs', read: readPlanning },
@@ -72,7 +72,7 @@ function readStream({ samples }) {
     ratioBar({
       name: `lineitem to ${client}${tls} against Sail`,
       measured: rate(`svc ${client}${tls}`),
-      reference: rate(`sail ${client}`),
+      reference: rate(`sail ${client}${tls}`),
       unit: 'M rows/s',
       atLeast: 0.85,
       aim: 1.2,

@@ -1,7 +1,7 @@
 // Sail's Flight SQL server, the peer that answers the same statements over the same files.
 import { spawn } from 'node:child_process';
-import { connect, createServer } from 'node:net';
 import { endGroupWithUs, killGroup } from '../../scripts/support/run-command.mjs';
+import { accepts, freePort } from './ports.mjs';
 
 const startTimeoutMs = 30_000;
 
@@ -27,25 +27,4 @@ export async function startSail(python, folder) {
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   return { port, pid: child.pid, stop };
-}
-
-function freePort() {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
-}
-
-function accepts(port) {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1');
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', () => resolve(false));
-  });
 }
