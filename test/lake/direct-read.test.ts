@@ -5,13 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { QueryError } from '@svc/base';
 import type { EngineMessage, EngineResult } from '@svc/engine';
-import {
-  createFileStore,
-  type DirectRead,
-  type NestedField,
-  planDirectRead,
-  type TableScan,
-} from '@svc/lake';
+import { createFileStore, type DirectRead, type NestedField, planDirectRead } from '@svc/lake';
 import { seededRandom } from '../soak/seeded-random.js';
 import { type EngineScope, withEngine } from './engine-scope.js';
 
@@ -180,14 +174,10 @@ async function planned(
   list: readonly Column[],
 ): Promise<DirectRead | undefined> {
   const sources = list.map(([name, type]) => ({ kind: 'column', name, isExactType: true, type }) as const);
-  const scan = {
-    columns: list.map(([name, type], index) => ({ id: index + 1, name, required: false, type })),
-    groups: [],
-  } as unknown as TableScan;
   return await planDirectRead({
-    scan,
-    groups: [{ sources, paths: [path], locations: [path], hasRowDelta: true, rowCount }],
-    columns: list.map((_column, index) => index),
+    columns: list.map(([name, type], index) => ({ index, name, type })),
+    groups: [{ sources, paths: [path], locations: [path], hasRowDelta: true }],
+    files: [],
     store: createFileStore(),
     footers: scope.footers,
   });

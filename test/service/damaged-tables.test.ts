@@ -62,6 +62,7 @@ describe('a damaged file', () => {
     it(`is named by the error: ${name}`, async () => {
       for (const sql of [
         `SELECT min(note), max(id) FROM t.${name}`,
+        `SELECT note, id FROM t.${name}`,
         `SELECT id, note FROM t.${name} WHERE id BETWEEN 100 AND 9000`,
         `SELECT count(s.id) FROM t.sound s JOIN t.${name} d ON s.note = d.note`,
       ]) {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { QueryError } from '@svc/base';
 import type { EngineLease, EngineMessage, EnginePool, EngineResult } from '@svc/engine';
+import { createFileStore, createFooterCache, type DirectRead, planDirectRead } from '@svc/lake';
 import { childNaming } from './process-footprint.js';
 import type { SeededRandom } from './seeded-random.js';
 
@@ -26,6 +28,7 @@ const endlessJoin =
 export const taskKinds: readonly { readonly name: string; readonly weight: number; readonly run: Task }[] = [
   { name: 'small answer', weight: 20, run: smallAnswer },
   { name: 'stream', weight: 25, run: stream },
+  { name: 'whole columns', weight: 10, run: wholeColumns },
   { name: 'aggregate', weight: 10, run: aggregate },
   { name: 'attached names', weight: 8, run: attachedNames },
   { name: 'error', weight: 8, run: statementError },
@@ -56,6 +59,41 @@ async function stream({ pool, owner, random }: TaskContext): Promise<void> {
     await result.engineDone;
     assert.equal(result.profile().rowsReturned, BigInt(count));
   });
+}
+
+/** Reads a file page by page: to its end, until it is cancelled, or as long as it likes. */
+async function wholeColumns({ pool, owner, random }: TaskContext): Promise<void> {
+  const count = random.between(1, 2_000_000);
+  const [ending, patience] = [random.between(0, 2), random.between(0, 20)];
+  await withLease(pool, owner, 'query', async (lease) => {
+    const path = join(lease.inputDirectory, 'numbers.parquet');
+    await lease.execute([`COPY (${numbers(count)}) TO '${path}' (FORMAT parquet)`], guard());
+    const { schema } = await lease.describe({ sql: `SELECT * FROM read_parquet('${path}')` }, guard());
+    const abort = new AbortController();
+    const direct = await describeNumbers(path);
+    const result = await lease.readParquet({ ...direct, schema, signal: abort.signal });
+    if (ending === 0) return await assertNumbers(result, count);
+    const reading = readNumbers(result);
+    await delay(patience);
+    abort.abort();
+    // It may have been faster.
+    await reading.catch((error: unknown) => assert.ok(isCode('CANCELLED')(error)));
+    assert.equal(await lease.queryText("SELECT 'next'", [], guard()), 'next');
+  });
+}
+
+async function describeNumbers(path: string): Promise<DirectRead> {
+  const type = { kind: 'long' } as const;
+  const source = { kind: 'column', name: 'i', isExactType: true, type } as const;
+  const direct = await planDirectRead({
+    columns: [{ index: 0, name: 'i', type }],
+    files: [],
+    groups: [{ sources: [source], paths: [path], locations: [path], hasRowDelta: true }],
+    store: createFileStore(),
+    footers: createFooterCache({ maxBytes: 1 << 20 }),
+  });
+  assert.ok(direct);
+  return direct;
 }
 
 async function aggregate({ pool, owner, random }: TaskContext): Promise<void> {

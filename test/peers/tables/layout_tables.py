@@ -107,6 +107,38 @@ def write_added_files(catalog: SqlCatalog, identifier: str) -> Table:
     return table
 
 
+def write_pages(**layout):
+    """Files of another writer in each codec, whose pages are laid out as told; all types that are read page by page."""
+
+    def write(catalog: SqlCatalog, identifier: str) -> Table:
+        rows = sample_rows(6000).drop_columns(["key"])  # add_files knows no UUIDs
+        table = catalog.create_table(identifier, rows.schema)
+        folder = Path(urlparse(table.location()).path) / "foreign"
+        folder.mkdir(parents=True)
+        files = [folder / f"{codec}.parquet" for codec in PAGE_CODECS]
+        for number, path in enumerate(files):
+            part = rows.slice(number * 1500, 1500)
+            pq.write_table(part, path, compression=path.stem, row_group_size=1000, **layout)
+        table.add_files([f"file://{path}" for path in files])
+        return table
+
+    return write
+
+
+PAGE_CODECS = ["zstd", "snappy", "gzip", "none"]
+PAGE_LAYOUTS = {
+    "v1": {"data_page_version": "1.0"},
+    "v2": {"data_page_version": "2.0"},
+    "v1_small": {"data_page_version": "1.0", "data_page_size": 64, "write_batch_size": 16},
+    "v2_small": {"data_page_version": "2.0", "data_page_size": 64, "write_batch_size": 16},
+    "v1_plain": {"data_page_version": "1.0", "use_dictionary": False},
+    "v2_plain": {"data_page_version": "2.0", "use_dictionary": False, "data_page_size": 512, "write_batch_size": 16},
+    "integer_decimals": {"store_decimal_as_integer": True},
+    "full_dictionary": {"dictionary_pagesize_limit": 100, "write_batch_size": 16},
+    "delta": {"use_dictionary": False, "column_encoding": {"id": "DELTA_BINARY_PACKED", "category": "DELTA_BYTE_ARRAY"}},
+    "page_index": {"write_page_index": True, "write_page_checksum": True},
+}
+PAGE_TABLES = [TableCase(f"pages_{name}", write_pages(**layout)) for name, layout in PAGE_LAYOUTS.items()]
 CODEC_TABLES = [TableCase(f"data_codec_{codec}", write_with({"write.parquet.compression-codec": codec})) for codec in DATA_CODECS]
 MANIFEST_TABLES = [TableCase(f"manifest_codec_{codec}", write_with({"write.avro.compression-codec": codec})) for codec in MANIFEST_CODECS]
 METRICS_TABLES = [
@@ -136,6 +168,7 @@ LAYOUT_TABLES = [
         ),
     ),
     TableCase("added_files", write_added_files, (Filter("id < 5", prunes=True), Filter("kind = 'wet'"))),
+    *PAGE_TABLES,
     *CODEC_TABLES,
     *MANIFEST_TABLES,
     *METRICS_TABLES,

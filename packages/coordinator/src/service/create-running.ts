@@ -62,8 +62,18 @@ export function createRunning({
         ...staged,
         bytesStaged: staged.bytesStaged + staged.bytesInPlace,
         filesRead,
-        describeColumns: (columns) =>
-          planDirectRead({ scan, groups: staged.groups, columns, store, footers: lake.footers, signal }),
+        describeColumns: (indexes) =>
+          planDirectRead({
+            columns: indexes.flatMap((index) => {
+              const column = scan.columns[index];
+              return column === undefined ? [] : [{ index, name: column.name, type: column.type }];
+            }),
+            groups: staged.groups,
+            files: scan.groups.flatMap((group) => group.files),
+            store,
+            footers: lake.footers,
+            signal,
+          }),
       };
     },
   };

@@ -12,7 +12,7 @@ import type { StagedGroup } from '../staging/stage-scan.js';
 import { createFileStore } from '../storage/file-store.js';
 import { mapConcurrently } from '../storage/map-concurrently.js';
 import type { ObjectStore } from '../storage/object-store.js';
-import type { TableScan } from './table-scan.js';
+import type { FileScan } from './table-scan.js';
 
 /** What a column's values are in Arrow: booleans, 4 or 8 bytes as in the file, 128-bit decimals, text, bytes. */
 export type DirectValues = 'flags' | 'fixed4' | 'fixed8' | 'decimal' | 'text' | 'bytes';
@@ -39,11 +39,18 @@ export interface DirectChunk {
   readonly isNullable: boolean;
 }
 
+export interface DirectColumn {
+  readonly index: number;
+  readonly name: string;
+  readonly type: IcebergType;
+}
+
 export interface DirectReadOptions {
-  readonly scan: TableScan;
-  readonly groups: readonly StagedGroup[];
-  /** Positions in `scan.columns`, in the order of the answer. */
-  readonly columns: readonly number[];
+  /** In the order of the answer; `index` is the position among the sources of a group. */
+  readonly columns: readonly DirectColumn[];
+  readonly groups: readonly Pick<StagedGroup, 'sources' | 'paths' | 'locations' | 'hasRowDelta'>[];
+  /** The scan's files: those that were staged in place are known by their location. */
+  readonly files: readonly FileScan[];
   readonly store: ObjectStore;
   readonly footers: FooterCache;
   readonly signal?: AbortSignal | undefined;
@@ -63,14 +70,13 @@ const maxConcurrentFooters = 8;
 
 /** Undefined when the engine has to read the files. Throws what reading a footer throws. */
 export async function planDirectRead(options: DirectReadOptions): Promise<DirectRead | undefined> {
-  const { scan, groups, signal } = options;
-  const columns = options.columns.map((index) => {
-    const column = scan.columns[index];
-    const values = column && valuesOf(column.type);
-    return column && values && { index, name: column.name, type: column.type, values };
+  const { groups, signal } = options;
+  const columns = options.columns.map((column) => {
+    const values = valuesOf(column.type);
+    return values && { ...column, values };
   });
   if (columns.length === 0 || !columns.every((column) => column !== undefined)) return undefined;
-  const sizes = fileSizes(scan);
+  const known = new Map(options.files.map((file) => [file.location, file]));
   const files = groups.flatMap((group) =>
     group.paths.map((path, index) => ({ group, path, location: group.locations[index] ?? path })),
   );
@@ -84,11 +90,11 @@ export async function planDirectRead(options: DirectReadOptions): Promise<Direct
         return source?.kind === 'column' && source.isExactType ? source.name : undefined;
       });
       if (names.includes(undefined)) return undefined;
-      const info = group.hasRowDelta ? undefined : sizes.get(location);
-      const footer =
-        info === undefined
-          ? await localFooter(options, path)
-          : await options.footers.get(options.store, { location, ...info }, signal);
+      // Compact files have footers of their own.
+      const original = group.hasRowDelta ? undefined : known.get(location);
+      const footer = await (original === undefined
+        ? localFooter(options, path)
+        : options.footers.get(options.store, original, signal));
       const leaves = columns.map(({ type }, index) => leafOf(footer, names[index] ?? '', type));
       return leaves.every((leaf) => leaf !== undefined) ? describeFile(path, footer, leaves) : undefined;
     },
@@ -99,12 +105,6 @@ export async function planDirectRead(options: DirectReadOptions): Promise<Direct
   return { columns: columns.map(({ name, values }) => ({ name, values })), files: described };
 }
 
-function fileSizes(scan: TableScan) {
-  const files = scan.groups.flatMap((group) => group.files);
-  return new Map(files.map(({ location, version, sizeBytes }) => [location, { version, sizeBytes }]));
-}
-
-/** Compact files have footers of their own. */
 async function localFooter({ footers, signal }: DirectReadOptions, path: string): Promise<ParquetFooter> {
   const store = createFileStore();
   const info = await store.head(path, signal === undefined ? {} : { signal });
