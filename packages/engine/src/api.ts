@@ -54,6 +54,8 @@ export interface StatementDescription {
 export interface EngineLease extends AsyncDisposable {
   /** The folder the instance may read: staged files are linked into it. Emptied when the lease ends. */
   readonly inputDirectory: string;
+  /** The folder that trusted statements may write to (COPY … TO). Emptied when the lease ends: move away what is kept. */
+  readonly outputDirectory: string;
   /** Runs trusted statements of ours (ATTACH, CREATE VIEW, SET of allowed settings), in order, discarding results. */
   execute(statements: readonly string[], signal?: AbortSignal): Promise<void>;
   /** Runs one trusted query of ours that answers a single text value: parser, planner. */

@@ -11,6 +11,7 @@ export type MemoryGuard = 'system' | 'watchdog';
 export interface HostSettings {
   readonly limits: EngineLimits;
   readonly inputDirectory: string;
+  readonly outputDirectory: string;
   readonly tempDirectory: string;
   readonly layout: SlotLayout;
   readonly memoryGuard: MemoryGuard;

@@ -64,6 +64,7 @@ export interface HostMessage {
 export interface HostInstanceOptions {
   readonly limits: EngineLimits;
   readonly inputDirectory: string;
+  readonly outputDirectory: string;
   readonly tempDirectory: string;
 }
 

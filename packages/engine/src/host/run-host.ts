@@ -31,13 +31,13 @@ export async function runHost(settings: HostSettings, runtime: EngineRuntime): P
   if (settings.memoryGuard === 'system') limitMemory(settings.limits);
   preferAsVictim();
   channel.write({ type: 'ready' });
-  const { limits, inputDirectory, tempDirectory } = settings;
+  const { limits, inputDirectory, outputDirectory, tempDirectory } = settings;
   runHostLoop({
     channel,
     slots,
     state,
     runtime,
-    instanceOptions: { limits, inputDirectory, tempDirectory },
+    instanceOptions: { limits, inputDirectory, outputDirectory, tempDirectory },
   });
   process.kill(process.pid, 'SIGKILL');
 }

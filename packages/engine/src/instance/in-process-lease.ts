@@ -33,12 +33,14 @@ type StreamOptions = Pick<EngineQuery, 'signal' | 'onProgress'>;
 export interface InProcessLeaseParts {
   readonly instance: EngineInstance;
   readonly inputDirectory: string;
+  readonly outputDirectory: string;
   /** Called once; `isReusable` is false after an error that the instance may not survive, or `taint`. */
   readonly onRelease: (isReusable: boolean) => Promise<void>;
 }
 
 export class InProcessLease implements EngineLease {
   readonly inputDirectory: string;
+  readonly outputDirectory: string;
   private readonly instance: EngineInstance;
   private readonly onRelease: InProcessLeaseParts['onRelease'];
   private readonly freeRegions: Uint8Array[] = [];
@@ -48,6 +50,7 @@ export class InProcessLease implements EngineLease {
 
   constructor(parts: InProcessLeaseParts) {
     this.inputDirectory = parts.inputDirectory;
+    this.outputDirectory = parts.outputDirectory;
     this.instance = parts.instance;
     this.onRelease = parts.onRelease;
   }

@@ -24,6 +24,7 @@ interface Slot {
   readonly instance: EngineInstance;
   readonly folder: string;
   readonly inputDirectory: string;
+  readonly outputDirectory: string;
   readonly owner: string;
 }
 
@@ -57,6 +58,7 @@ class InProcessPool implements EnginePool {
     const lease = new InProcessLease({
       instance: slot.instance,
       inputDirectory: slot.inputDirectory,
+      outputDirectory: slot.outputDirectory,
       onRelease: (isReusable) => this.giveBack(lease, isReusable),
     });
     this.leased.set(lease, slot);
@@ -154,17 +156,18 @@ class InProcessPool implements EnginePool {
     await mkdir(this.options.folder, { recursive: true });
     const folder = await mkdtemp(join(this.options.folder, 'engine-'));
     const inputDirectory = join(folder, 'input');
+    const outputDirectory = join(folder, 'output');
     const tempDirectory = join(folder, 'temp');
     try {
-      await mkdir(inputDirectory);
-      await mkdir(tempDirectory);
+      for (const path of [inputDirectory, outputDirectory, tempDirectory]) await mkdir(path);
       const instance = EngineInstance.open({
         ...limits,
         inputDirectory,
+        outputDirectory,
         tempDirectory,
         ...(maxMessageBytes === undefined ? {} : { maxMessageBytes }),
       });
-      return { instance, folder, inputDirectory, owner };
+      return { instance, folder, inputDirectory, outputDirectory, owner };
     } catch (error) {
       await rm(folder, { recursive: true, force: true });
       throw error;
@@ -188,8 +191,10 @@ class InProcessPool implements EnginePool {
   private async resetSlot(slot: Slot): Promise<boolean> {
     try {
       slot.instance.reset();
-      await rm(slot.inputDirectory, { recursive: true, force: true });
-      await mkdir(slot.inputDirectory);
+      for (const path of [slot.inputDirectory, slot.outputDirectory]) {
+        await rm(path, { recursive: true, force: true });
+        await mkdir(path);
+      }
       return !slot.instance.isUnusable;
     } catch {
       return false;

@@ -33,6 +33,7 @@ const CHUNK_BYTES = 4 << 20;
 /** A host for one owner for a while. One statement at a time; ended by `release`. */
 export class HostLease implements EngineLease {
   readonly inputDirectory: string;
+  readonly outputDirectory: string;
   readonly #options: LeaseOptions;
   #operation: HostOperation | undefined;
   #release: Promise<void> | undefined;
@@ -40,6 +41,7 @@ export class HostLease implements EngineLease {
   constructor(options: LeaseOptions) {
     this.#options = options;
     this.inputDirectory = options.host.inputDirectory;
+    this.outputDirectory = options.host.outputDirectory;
   }
 
   async execute(statements: readonly string[], signal?: AbortSignal): Promise<void> {

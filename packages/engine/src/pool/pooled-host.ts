@@ -14,6 +14,7 @@ import type { HostPoolSettings } from './pool-options.js';
 export class PooledHost {
   readonly process: HostProcess;
   readonly inputDirectory: string;
+  readonly outputDirectory: string;
   readonly #folder: string;
   readonly #keptInputBytes: number;
   state: 'preparing' | 'idle' | 'leased' | 'dead' = 'idle';
@@ -30,18 +31,22 @@ export class PooledHost {
     this.process = process;
     this.#folder = folder;
     this.inputDirectory = inputOf(folder);
+    this.outputDirectory = outputOf(folder);
   }
 
   static async start(folder: string, limits: EngineLimits, settings: HostPoolSettings): Promise<PooledHost> {
     const inputDirectory = inputOf(folder);
+    const outputDirectory = outputOf(folder);
     const tempDirectory = join(folder, 'temp');
-    for (const path of [folder, inputDirectory, tempDirectory]) mkdirSync(path, { mode: 0o700 });
+    for (const path of [folder, inputDirectory, outputDirectory, tempDirectory])
+      mkdirSync(path, { mode: 0o700 });
     try {
       const process = await HostProcess.start({
         entry: settings.hostEntry,
         settings: {
           limits,
           inputDirectory,
+          outputDirectory,
           tempDirectory,
           layout: settings.layout,
           memoryGuard: settings.memoryGuard,
@@ -65,20 +70,22 @@ export class PooledHost {
    * the budget. */
   async reset(): Promise<void> {
     const isTooMuch = (await directoryBytes(this.inputDirectory)) > this.#keptInputBytes;
-    if (isTooMuch) await this.#emptyInput();
+    if (isTooMuch) await emptyFolder(this.inputDirectory);
+    await this.#emptyOutput();
     await this.process.prepare('reset');
   }
 
   /** Opens another instance, for anyone; nothing is left of the former owner's files. */
   async makeFresh(): Promise<void> {
-    await this.#emptyInput();
+    await emptyFolder(this.inputDirectory);
+    await this.#emptyOutput();
     await this.process.prepare('open');
     this.isTainted = false;
   }
 
-  async #emptyInput(): Promise<void> {
-    await rm(this.inputDirectory, { recursive: true, force: true, maxRetries: 3 });
-    await mkdir(this.inputDirectory, { mode: 0o700 });
+  /** Most leases write nothing. */
+  async #emptyOutput(): Promise<void> {
+    if ((await readdir(this.outputDirectory)).length > 0) await emptyFolder(this.outputDirectory);
   }
 
   /** Ends the process and removes its folder. */
@@ -94,6 +101,15 @@ async function directoryBytes(folder: string): Promise<number> {
   const names = await readdir(folder);
   const sizes = names.map(async (name) => (await stat(join(folder, name)).catch(() => undefined))?.size ?? 0);
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+}
+
+async function emptyFolder(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true, maxRetries: 3 });
+  await mkdir(path, { mode: 0o700 });
+}
+
+function outputOf(folder: string): string {
+  return join(folder, 'output');
 }
 
 function inputOf(folder: string): string {

@@ -62,6 +62,7 @@ export class FakeEngine implements EnginePool {
     this.#step('lease');
     return {
       inputDirectory: '/input',
+      outputDirectory: '/output',
       execute: async (statements) => {
         this.statements.push(...statements);
         this.#step('execute');

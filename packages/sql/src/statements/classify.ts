@@ -3,9 +3,10 @@ import { rewriteTimeTravel } from '../text/time-travel.js';
 import { tokenize } from '../text/tokenizer.js';
 import { parseCall } from './call.js';
 import { Cursor } from './cursor.js';
-import { classifyAlter, classifyCreate, classifyDrop } from './ddl.js';
+import { classifyAlter, parseCreate, parseDrop } from './ddl.js';
 import { parseDescribe } from './describe.js';
 import { parseExplain } from './explain.js';
+import { parseInsert } from './insert.js';
 import { parseQuery, seesQuery } from './query.js';
 import { notAllowed, unsupported } from './refusals.js';
 import { parseReset, parseSet, parseUse } from './session.js';
@@ -22,14 +23,14 @@ const parsers: Readonly<Record<string, (cursor: Cursor) => Statement>> = {
   SET: parseSet,
   RESET: parseReset,
   CALL: parseCall,
-  CREATE: classifyCreate,
-  DROP: classifyDrop,
+  CREATE: parseCreate,
+  DROP: parseDrop,
+  INSERT: parseInsert,
   ALTER: classifyAlter,
 };
 
 /** Known statements that need no closer look to be refused. */
 const refused: Readonly<Record<string, RefusedStatement>> = {
-  INSERT: unsupported('insert', 'INSERT'),
   MERGE: unsupported('merge', 'MERGE'),
   UPDATE: unsupported('merge', 'UPDATE'),
   DELETE: unsupported('delete', 'DELETE'),

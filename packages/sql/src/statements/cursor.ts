@@ -1,7 +1,7 @@
 import type { QueryError } from '@svc/base';
 import { abbreviate } from '../text/abbreviate.js';
 import { identifierValue, stringValue } from '../text/literals.js';
-import type { TokenList } from '../text/token-list.js';
+import { type TokenList, tokenKinds } from '../text/token-list.js';
 import { syntaxError } from '../text/tokenizer.js';
 
 /** Where a recursive-descent parser stands in a statement's tokens. */
@@ -68,6 +68,23 @@ export class Cursor {
     if (value === undefined) throw this.error(`expected ${what} as a string in single quotes`);
     this.index++;
     return value;
+  }
+
+  get seesString(): boolean {
+    return this.tokens.kind(this.index) === tokenKinds.string;
+  }
+
+  get seesNumber(): boolean {
+    return this.tokens.kind(this.index) === tokenKinds.number;
+  }
+
+  /** A whole number that is not negative. */
+  integer(what: string): number {
+    const text = this.tokens.text(this.index);
+    if (!this.seesNumber || !/^[0-9]{1,15}$/.test(text))
+      throw this.error(`expected ${what} as a whole number`);
+    this.index++;
+    return Number(text);
   }
 
   /** The statement's text from here to its end. */

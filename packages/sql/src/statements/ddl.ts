@@ -1,33 +1,49 @@
+import { parseCreateSchema, parseCreateTable } from './create-table.js';
+import { parseCreateView } from './create-view.js';
 import type { Cursor } from './cursor.js';
-import { seesQuery } from './query.js';
 import { notAllowed, unsupported } from './refusals.js';
-import type { RefusedStatement, StatementType } from './statement.js';
+import type { RefusedStatement, Statement, StatementType } from './statement.js';
 
 const policyObjects: ReadonlySet<string> = new Set(['POLICY', 'ROLE', 'ROW FILTER', 'COLUMN MASK']);
 
-/** CREATE, DROP and ALTER: recognised and named, none is run by this version. */
-export function classifyCreate(cursor: Cursor): RefusedStatement {
+/** CREATE TABLE, VIEW and SCHEMA; what else can be created is recognised and named. */
+export function parseCreate(cursor: Cursor): Statement {
   cursor.expect('CREATE');
-  cursor.accept('OR', 'REPLACE');
-  const temporary = cursor.accept('TEMP') || cursor.accept('TEMPORARY');
+  const orReplace = cursor.accept('OR', 'REPLACE');
+  const isTemporary = cursor.accept('TEMP') || cursor.accept('TEMPORARY');
   const object = objectWords(cursor);
-  if (object === 'TABLE') {
-    // The metrics know no plain CREATE TABLE: it counts as ctas, the only type that makes a table.
-    const feature = hasQueryBehindAs(cursor) ? 'CREATE TABLE AS' : 'CREATE TABLE';
-    return unsupported('ctas', temporary ? feature.replace('TABLE', 'TEMPORARY TABLE') : feature);
-  }
-  if (object === 'VIEW' || object === 'MATERIALIZED VIEW')
-    return unsupported('create_view', `CREATE ${object}`);
-  if (object === 'SCHEMA') return unsupported('create_schema', 'CREATE SCHEMA');
-  return policyOrNotAllowed('CREATE', object);
+  if (object === 'MATERIALIZED VIEW') return unsupported('create_view', `CREATE ${object}`);
+  if (object !== 'TABLE' && object !== 'VIEW' && object !== 'SCHEMA')
+    return policyOrNotAllowed('CREATE', object);
+  const type = object === 'TABLE' ? 'ctas' : object === 'VIEW' ? 'create_view' : 'create_schema';
+  if (isTemporary) return unsupported(type, `CREATE TEMPORARY ${object}`);
+  if (orReplace && object !== 'VIEW') return unsupported(type, `CREATE OR REPLACE ${object}`);
+  cursor.expect(object);
+  if (object === 'TABLE') return parseCreateTable(cursor);
+  return object === 'VIEW' ? parseCreateView(cursor, orReplace) : parseCreateSchema(cursor);
 }
 
-export function classifyDrop(cursor: Cursor): RefusedStatement {
+const droppable: Readonly<Record<string, 'drop-table' | 'drop-view' | 'drop-schema'>> = {
+  TABLE: 'drop-table',
+  VIEW: 'drop-view',
+  SCHEMA: 'drop-schema',
+};
+
+/** `DROP TABLE | VIEW | SCHEMA [IF EXISTS] name [PURGE]`. */
+export function parseDrop(cursor: Cursor): Statement {
   cursor.expect('DROP');
   const object = objectWords(cursor);
-  if (object === 'TABLE' || object === 'VIEW' || object === 'MATERIALIZED VIEW' || object === 'SCHEMA')
-    return unsupported('drop', `DROP ${object}`);
-  return policyOrNotAllowed('DROP', object);
+  if (object === 'MATERIALIZED VIEW') return unsupported('drop', `DROP ${object}`);
+  const kind = Object.hasOwn(droppable, object) ? droppable[object] : undefined;
+  if (kind === undefined) return policyOrNotAllowed('DROP', object);
+  cursor.expect(object);
+  const ifExists = cursor.accept('IF', 'EXISTS');
+  const name = cursor.name(`a ${object.toLowerCase()}`, kind === 'drop-schema' ? 2 : 3);
+  if (cursor.sees('CASCADE')) return unsupported('drop', `DROP ${object} … CASCADE`);
+  cursor.accept('RESTRICT');
+  const purge = kind === 'drop-table' && cursor.accept('PURGE');
+  cursor.expectEnd();
+  return { kind, statementType: 'drop', name, ifExists, purge };
 }
 
 export function classifyAlter(cursor: Cursor): RefusedStatement {
@@ -50,19 +66,4 @@ function objectWords(cursor: Cursor): string {
   for (const pair of ['MATERIALIZED VIEW', 'ROW FILTER', 'COLUMN MASK'])
     if (cursor.sees(...pair.split(' '))) return pair;
   return cursor.words(1);
-}
-
-/** `… AS query` outside of brackets. */
-function hasQueryBehindAs(cursor: Cursor): boolean {
-  const { tokens } = cursor;
-  let depth = 0;
-  for (; !cursor.atEnd; cursor.index++) {
-    if (cursor.sees('(')) depth++;
-    else if (cursor.sees(')')) depth--;
-    else if (depth === 0 && tokens.is(cursor.index, 'AS')) {
-      cursor.index++;
-      return seesQuery(cursor);
-    }
-  }
-  return false;
 }

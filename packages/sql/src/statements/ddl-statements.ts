@@ -1,0 +1,79 @@
+import type { DeclaredType } from './column-type.js';
+import type { StatementType } from './statement.js';
+
+/** `[[catalog.]schema.]name` as written, without quotes. */
+export type WrittenParts = readonly string[];
+export type Properties = readonly (readonly [key: string, value: string])[];
+
+/** Statements that make, fill and drop tables, views and schemas. Embedded queries are for the engine's parser. */
+export type WriteStatement =
+  | CreateSchema
+  | DropObject
+  | CreateTable
+  | CreateView
+  | {
+      readonly kind: 'insert';
+      readonly statementType: 'insert';
+      readonly name: WrittenParts;
+      /** Undefined: all columns of the table, in its order. */
+      readonly columns: readonly string[] | undefined;
+      readonly query: string;
+    };
+
+export interface CreateSchema {
+  readonly kind: 'create-schema';
+  readonly statementType: 'create_schema';
+  readonly name: WrittenParts;
+  readonly ifNotExists: boolean;
+  readonly properties: Properties;
+}
+
+export interface DropObject {
+  readonly kind: 'drop-schema' | 'drop-table' | 'drop-view';
+  readonly statementType: 'drop';
+  readonly name: WrittenParts;
+  readonly ifExists: boolean;
+  /** Of tables: data files go too, and at once. */
+  readonly purge: boolean;
+}
+
+export interface CreateTable {
+  readonly kind: 'create-table';
+  readonly statementType: Extract<StatementType, 'ctas'>;
+  readonly name: WrittenParts;
+  readonly ifNotExists: boolean;
+  /** Empty where a query says what the columns are. */
+  readonly columns: readonly DeclaredColumn[];
+  readonly partitioning: readonly PartitionTransform[];
+  readonly properties: Properties;
+  readonly comment: string | undefined;
+  /** CREATE TABLE … AS. */
+  readonly query: string | undefined;
+}
+
+export interface CreateView {
+  readonly kind: 'create-view';
+  readonly statementType: 'create_view';
+  readonly name: WrittenParts;
+  readonly ifNotExists: boolean;
+  readonly orReplace: boolean;
+  /** Names that replace those of the query, with their comments; empty: the query's own. */
+  readonly columns: readonly { readonly name: string; readonly comment: string | undefined }[];
+  readonly properties: Properties;
+  readonly comment: string | undefined;
+  readonly query: string;
+}
+
+export interface DeclaredColumn {
+  readonly name: string;
+  readonly type: DeclaredType;
+  readonly isRequired: boolean;
+  readonly comment: string | undefined;
+}
+
+/** A transform of a column, by Iceberg's names. */
+export type PartitionTransform = { readonly column: string } & (
+  | { readonly kind: 'identity' | 'year' | 'month' | 'day' | 'hour' | 'void' }
+  | { readonly kind: 'bucket'; readonly count: number }
+  | { readonly kind: 'truncate'; readonly width: number }
+);

@@ -1,0 +1,41 @@
+import { parseEmbeddedQuery } from './create-table.js';
+import type { Cursor } from './cursor.js';
+import { unsupported } from './refusals.js';
+import type { Statement } from './statement.js';
+
+/** `INSERT INTO [TABLE] name [(columns)] query`; VALUES is a query. */
+export function parseInsert(cursor: Cursor): Statement {
+  cursor.expect('INSERT');
+  if (cursor.sees('OVERWRITE')) return unsupported('insert', 'INSERT OVERWRITE');
+  if (cursor.sees('OR')) return unsupported('insert', 'INSERT OR REPLACE or IGNORE');
+  cursor.expect('INTO');
+  if (cursor.tokens.is(cursor.index, 'TABLE') && !cursor.tokens.is(cursor.index + 1, '.'))
+    cursor.accept('TABLE');
+  const name = cursor.name('a table', 3);
+  const columns = seesColumnList(cursor) ? parseColumnList(cursor) : undefined;
+  if (cursor.sees('BY', 'NAME') || cursor.sees('BY', 'POSITION'))
+    return unsupported('insert', 'INSERT … BY NAME');
+  if (cursor.sees('DEFAULT', 'VALUES')) return unsupported('insert', 'INSERT … DEFAULT VALUES');
+  const query = parseEmbeddedQuery(cursor);
+  return { kind: 'insert', statementType: 'insert', name, columns, query };
+}
+
+/** A bracket opens the columns, or a query in brackets. */
+function seesColumnList(cursor: Cursor): boolean {
+  if (!cursor.sees('(')) return false;
+  const { tokens, index } = cursor;
+  return tokens.is(index + 2, ',') || tokens.is(index + 2, ')');
+}
+
+function parseColumnList(cursor: Cursor): readonly string[] {
+  const columns: string[] = [];
+  cursor.expect('(');
+  do {
+    const name = cursor.identifier('a column');
+    if (columns.some((column) => column.toLowerCase() === name.toLowerCase()))
+      throw cursor.error(`the column "${name}" is there twice`);
+    columns.push(name);
+  } while (cursor.accept(','));
+  cursor.expect(')');
+  return columns;
+}
