@@ -27,10 +27,11 @@ function printStatement(parser: DuckDbParser, statement: Statement, profile: Gat
     return `refused ${refusalOf(statement).code} as ${statement.statementType}: ${statement.feature}`;
   const { kind, statementType, ...details } = statement;
   const head = kind.replaceAll('-', '_') === statementType ? kind : `${kind} as ${statementType}`;
-  if (!('sql' in details)) return [head, ...printDetails(details)].join(' ');
-  const { sql, ...others } = details;
-  const serialized = parser.query(`SELECT json_serialize_sql(${quoteText(sql)}::VARCHAR)`);
-  const gated = gate(readSerializedSql(sql, serialized), profile);
+  const { sql, query, ...others } = { sql: undefined, query: undefined, ...details };
+  const text = sql ?? query;
+  if (text === undefined) return [head, ...printDetails(others)].join(' ');
+  const serialized = parser.query(`SELECT json_serialize_sql(${quoteText(text)}::VARCHAR)`);
+  const gated = gate(readSerializedSql(text, serialized), profile);
   const parts = {
     ...others,
     tables: gated.tables.map(printTable),
@@ -45,10 +46,10 @@ function printStatement(parser: DuckDbParser, statement: Statement, profile: Gat
 
 function printDetails(details: object): readonly string[] {
   return Object.entries(details).flatMap(([name, value]) => {
-    if (value === false || (Array.isArray(value) && value.length === 0)) return [];
+    if (value === undefined || value === false || (Array.isArray(value) && value.length === 0)) return [];
     if (value === true) return [name];
     return [
-      `${name}=${Array.isArray(value) ? value.join(',') : typeof value === 'string' ? value : JSON.stringify(value)}`,
+      `${name}=${Array.isArray(value) && value.every((each) => typeof each === 'string') ? value.join(',') : typeof value === 'string' ? value : JSON.stringify(value)}`,
     ];
   });
 }

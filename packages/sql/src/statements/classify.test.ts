@@ -38,7 +38,10 @@ const cases: readonly (readonly [sql: string, statement: Statement])[] = [
     { kind: 'call', statementType: 'utility', procedure: 'refresh_catalog_cache' },
   ],
   ['update t set a = 1', { kind: 'unsupported', statementType: 'merge', feature: 'UPDATE' }],
-  ['create table t (a int)', { kind: 'unsupported', statementType: 'ctas', feature: 'CREATE TABLE' }],
+  [
+    'alter table t add column a int',
+    { kind: 'unsupported', statementType: 'utility', feature: 'ALTER TABLE' },
+  ],
   ['copy t to $$x$$', { kind: 'not-allowed', statementType: 'utility', feature: 'COPY' }],
 ];
 
@@ -47,7 +50,7 @@ describe('classification', () => {
     test(`takes ${sql} apart`, () => assert.deepEqual(classify(sql), statement));
 
   test('answers refused statements with a code that says why', () => {
-    const codes = ['insert into t values (1)', 'attach $$x$$'].map((sql) => {
+    const codes = ['update t set a = 1', 'attach $$x$$'].map((sql) => {
       const statement = classify(sql);
       assert.ok(statement.kind === 'unsupported' || statement.kind === 'not-allowed');
       return refusalOf(statement).code;
