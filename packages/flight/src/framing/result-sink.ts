@@ -31,10 +31,12 @@ export function openZeroCopySink(
   // TLS encrypts, and so copies, before write() returns: nothing of ours is ever left in the socket's queue.
   const pendingBytes = session.encrypted === true ? () => 0 : pendingSocketBytes(stream);
   if (pendingBytes === undefined) return undefined;
+  let hasBegun = false;
   return {
     async write(messages) {
       if (stream.destroyed || stream.closed) throw clientGone();
-      call.sendMetadata(new Metadata()); // has an effect only before the first message
+      if (!hasBegun) call.sendMetadata(new Metadata()); // without effect when the call has sent its own
+      hasBegun = true;
       await writeFrames(stream, encodeFrames(messages));
       if (!stream.destroyed) return;
       await socketDrained({ session, pendingBytes, stalledAfterMs: STALLED_AFTER_MS });
