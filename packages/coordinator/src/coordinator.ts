@@ -134,6 +134,7 @@ function assemble(options: CoordinatorOptions, { pool, lake, passwordPath, ident
     try {
       await pool.destroy();
     } finally {
+      runner.tracker.flush();
       await admin?.destroy();
     }
   };

@@ -4,7 +4,8 @@ import { createLogger, createMetrics, parseLogFilter, QueryError, withLogContext
 import type { FragmentStatistics } from '@svc/fragment-fn';
 import { fakeClock } from '../test-support/clock.js';
 import { fakeSession } from '../test-support/fake-session.js';
-import { type QueryStart, QueryTracker } from './query-tracker.js';
+import { DeferredWork } from './deferred-work.js';
+import { type QueryStart, QueryTracker, type QueryTrackerOptions } from './query-tracker.js';
 
 const statistics: FragmentStatistics = {
   filesRead: 2,
@@ -62,6 +63,28 @@ describe('a tracked query', () => {
     clock.advance(9999);
     const [record] = tracker.list();
     assert.deepEqual(timesOf(record), { ...expected, startedAtMs: 1_000_000 - 30 });
+  });
+
+  it('took no less and no more when the wall clock was set meanwhile', () => {
+    const { tracker, clock, wall } = newTracker();
+    const query = tracker.start(select1);
+    wall.advance(-3_600_000);
+    clock.advance(7);
+    query.finish();
+    assert.deepEqual(
+      [timesOf(tracker.list()[0]).elapsedMs, timesOf(tracker.list()[0]).startedAtMs],
+      [7, 1_000_000],
+    );
+  });
+
+  it('that went well is counted and logged in a moment, one that failed at once', () => {
+    const { tracker, lines } = newTracker({ deferred: new DeferredWork() });
+    tracker.start(select1).finish();
+    assert.deepEqual([tracker.list().length, tracker.activeCount, lines.length], [1, 0, 0]);
+    tracker.start(select1).fail(new QueryError('CANCELLED', 'The query was cancelled.'));
+    assert.equal(lines.length, 1);
+    tracker.flush();
+    assert.match(lines[1] ?? '', /query finished/);
   });
 
   it('logs its end with what its call was known by, whoever reads the last row', () => {
@@ -216,17 +239,25 @@ interface LogRecord {
 
 const select1: QueryStart = { session: fakeSession(), sql: 'SELECT 1', statementType: 'query' };
 
-function newTracker({ maxFinished = 100 } = {}) {
+function newTracker({ maxFinished = 100, ...options }: Partial<QueryTrackerOptions> = {}) {
   const lines: string[] = [];
-  const clock = fakeClock();
+  const clock = fakeClock(5000);
+  const wall = fakeClock();
   const metrics = createMetrics();
   const logger = createLogger('svc::query', {
     write: (line) => lines.push(line),
     filter: parseLogFilter('trace'),
   });
-  const tracker = new QueryTracker({ metrics, logger, now: clock.now, maxFinished });
+  const tracker = new QueryTracker({
+    metrics,
+    logger,
+    now: wall.now,
+    elapsed: clock.now,
+    maxFinished,
+    ...options,
+  });
   const records = () => lines.map((line): LogRecord => JSON.parse(line));
-  return { tracker, clock, metrics, lines, records };
+  return { tracker, clock, wall, metrics, lines, records };
 }
 
 function statesOf(tracker: QueryTracker) {
