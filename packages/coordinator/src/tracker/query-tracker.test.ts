@@ -82,9 +82,11 @@ describe('a tracked query', () => {
     tracker.start(select1).finish();
     assert.deepEqual([tracker.list().length, tracker.activeCount, lines.length], [1, 0, 0]);
     tracker.start(select1).fail(new QueryError('CANCELLED', 'The query was cancelled.'));
-    assert.equal(lines.length, 1);
+    assert.match(lines.join(''), /query finished.*query failed/s);
+    tracker.start(select1).finish();
+    assert.equal(lines.length, 2);
     tracker.flush();
-    assert.match(lines[1] ?? '', /query finished/);
+    assert.equal(lines.length, 3);
   });
 
   it('logs its end with what its call was known by, whoever reads the last row', () => {
@@ -113,6 +115,19 @@ describe('a tracked query', () => {
     query.withdraw();
     query.fail(new QueryError('CANCELLED', 'Later.'));
     assert.deepEqual([tracker.list(), tracker.activeCount, lines], [[], 0, []]);
+  });
+
+  it('runs under the id that it was planned under, when it is told', () => {
+    const { tracker } = newTracker();
+    const planning = tracker.start(select1);
+    planning.withdraw();
+    const run = tracker.start({ ...select1, queryId: planning.queryId });
+    assert.equal(run.queryId, planning.queryId);
+    run.finish();
+    assert.deepEqual(
+      tracker.list().map(({ queryId }) => queryId),
+      [planning.queryId],
+    );
   });
 
   it('fails with its code and message, and ends only once', async () => {

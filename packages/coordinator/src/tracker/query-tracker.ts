@@ -30,6 +30,8 @@ export interface QueryTrackerOptions {
 const maxSqlCharacters = 16_384;
 
 export interface QueryStart {
+  /** The one that its planning had, so that both are one query to whoever follows it. Without it a new one. */
+  readonly queryId?: string | undefined;
   readonly session: Session;
   readonly sql: string;
   readonly statementType: StatementType;
@@ -69,7 +71,7 @@ export class QueryTracker {
   }
 
   start(start: QueryStart): TrackedQuery {
-    const query = new RunningQuery(randomUUID(), start, this.#options);
+    const query = new RunningQuery(start.queryId ?? randomUUID(), start, this.#options);
     this.#running.set(query.queryId, query);
     // Whoever reads the result to its end may do so outside of the call that began it.
     const context = currentLogContext();
@@ -78,8 +80,12 @@ export class QueryTracker {
       const record = this.#keep(query.record(error, true));
       const account = () => withLogContext(context, () => this.#account(record, error));
       const { deferred } = this.#options;
-      if (error === undefined && deferred !== undefined) deferred.add(account);
-      else account();
+      if (deferred === undefined) {
+        account();
+        return;
+      }
+      deferred.add(account);
+      if (error !== undefined) deferred.flush(); // a failure is told at once, after what went before it
     };
     return {
       queryId: query.queryId,
