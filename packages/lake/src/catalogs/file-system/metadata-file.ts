@@ -66,6 +66,16 @@ async function readVersionHint(
   }
 }
 
+/** The version that a commit of this catalog follows upon; `undefined` when another catalog named the file. */
+export function committedVersion(metadataLocation: string): number | undefined {
+  const match = /\/v(\d{1,9})(?:\.gz)?\.metadata\.json(?:\.gz)?$/.exec(metadataLocation);
+  return match === null ? undefined : Number(match[1]);
+}
+
+export function isMetadataFile(name: string): boolean {
+  return versionOf(name) !== undefined;
+}
+
 /** Of two files with the same number (a lost race between writers) the later name is taken, so that the answer is stable. */
 function newestMetadataFile(names: readonly string[]): string | undefined {
   let newest: { readonly name: string; readonly version: number } | undefined;

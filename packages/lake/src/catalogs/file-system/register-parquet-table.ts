@@ -3,7 +3,7 @@
  * aside and renamed into place: it is there whole or not at all, whenever the process ends.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { QueryError } from '@svc/base';
 import { applyUpdates } from '../../iceberg/changes/apply-updates.js';
@@ -28,6 +28,7 @@ import { createFileStore } from '../../storage/file-store.js';
 import { toLocalPath } from '../../storage/local-path.js';
 import { syncFolder } from '../../storage/sync-folder.js';
 import type { TableIdentifier } from '../catalog.js';
+import { asideFolder, lastChange, removeStale } from './aside-folder.js';
 import { copyFile } from './copy-file.js';
 import { folderOfName } from './folder-name.js';
 import { versionHintFile } from './metadata-file.js';
@@ -60,11 +61,8 @@ export interface RegisteredTable {
   readonly metadataLocation: string;
 }
 
-/** A folder of this kind that has not changed for so long was left behind by a process that ended. */
-const staleAfterMs = 24 * 60 * 60 * 1000;
 const formatVersion = 2;
 const firstSequenceNumber = 1n;
-const asideEnding = '.registering';
 
 /**
  * Throws COMMIT_CONFLICT when the table exists already, INVALID_ARGUMENT for a name that no folder can have,
@@ -74,7 +72,7 @@ export async function registerParquetTable(options: RegisterParquetTableOptions)
   const { parent, name } = tableFolder(options);
   const target = join(parent, name);
   const now = (options.now ?? Date.now)();
-  const aside = join(parent, `.${randomUUID()}${asideEnding}`);
+  const aside = asideFolder(parent, 'registering');
   try {
     await mkdir(parent, { recursive: true });
     await removeStale(parent, now);
@@ -217,25 +215,6 @@ function alreadyExists({ namespace, name }: TableIdentifier): QueryError {
       retryable: false,
     },
   );
-}
-
-async function removeStale(parent: string, now: number): Promise<void> {
-  for (const name of await readdir(parent)) {
-    if (!name.startsWith('.') || !name.endsWith(asideEnding)) continue;
-    const path = join(parent, name);
-    const changedMs = await lastChange(path);
-    if (changedMs !== undefined && now - changedMs > staleAfterMs)
-      await rm(path, { recursive: true, force: true });
-  }
-}
-
-/** `undefined` when it is gone: another process has just put its table into place. */
-async function lastChange(path: string): Promise<number | undefined> {
-  try {
-    return (await stat(path)).mtimeMs;
-  } catch {
-    return undefined;
-  }
 }
 
 async function isPresent(path: string): Promise<boolean> {

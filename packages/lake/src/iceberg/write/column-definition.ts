@@ -32,7 +32,7 @@ export interface ColumnsWithIds {
 /** Half of what a reader of metadata takes. */
 const maxDepth = 50;
 /** Types that need format version 3. */
-const laterTypes: ReadonlySet<string> = new Set(['timestamp_ns', 'timestamptz_ns', 'unknown', 'unsupported']);
+const laterTypes: ReadonlySet<string> = new Set(['timestamp_ns', 'timestamptz_ns', 'unknown']);
 
 /**
  * Gives field ids level by level, as Iceberg's own writers do: first all columns, then the fields inside the first of
@@ -124,7 +124,7 @@ function checkName(name: string, prefix: string, names: Map<string, string>): vo
 
 function checkPrimitive(type: PrimitiveType, path: string, formatVersion: number): void {
   const wrong = (why: string) => invalid(`Column ${quoted(path)} has the type ${printType(type)}: ${why}.`);
-  if (laterTypes.has(type.kind))
+  if (type.kind === 'unsupported' || (formatVersion < 3 && laterTypes.has(type.kind)))
     throw wrong(`tables of format version ${formatVersion} do not have it; version 3 is not written`);
   if (type.kind === 'fixed' && !(type.length >= 1 && type.length <= 0x7fffffff))
     throw wrong('its length must be from 1 to 2147483647');
