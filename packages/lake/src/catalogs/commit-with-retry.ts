@@ -35,12 +35,15 @@ export async function commitWithRetry(options: CommitWithRetryOptions): Promise<
   for (let attempt = 0; ; attempt++) {
     let properties = writeProperties(new Map());
     let committed: LoadedTable | undefined;
-    try {
+    const attemptCommit = async (): Promise<LoadedTable> => {
       const table = await catalog.loadTable(identifier, signal && { signal });
       properties = writeProperties(table.metadata.properties);
       const commit = await change.prepare(table, signal === undefined ? {} : { signal });
       throwIfAborted(signal);
-      committed = await commitOnce(catalog, table.identifier, commit);
+      return commitOnce(catalog, table.identifier, commit);
+    };
+    try {
+      committed = await catalog.inTurn(identifier, attemptCommit, signal && { signal });
     } catch (error) {
       if (error instanceof QueryError && error.code === 'COMMIT_OUTCOME_UNKNOWN') throw error;
       const mayRetry = isConflict(error) && attempt < properties.maxRetries;

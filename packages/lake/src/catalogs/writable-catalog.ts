@@ -48,6 +48,11 @@ export interface WritableCatalog extends Catalog {
    * every other error the table is as it was.
    */
   commitTable(identifier: TableIdentifier, commit: TableCommit): Promise<LoadedTable>;
+  /**
+   * Runs `body` while other writers of the table that ask likewise wait, as far as the catalog can arrange that. It makes
+   * conflicts rarer, and promises nothing.
+   */
+  inTurn<T>(identifier: TableIdentifier, body: () => Promise<T>, options?: CatalogOptions): Promise<T>;
   /** `purge` deletes the table's files, without it they are kept aside; it never deletes outside the catalog. */
   dropTable(
     identifier: TableIdentifier,

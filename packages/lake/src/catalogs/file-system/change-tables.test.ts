@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { QueryError } from '@svc/base';
@@ -324,6 +325,20 @@ test('appends that meet all get in; one that may not try again leaves nothing', 
   assert.equal((await avroFiles()).length, 22);
 });
 
+test('a turn that was left behind holds nobody up', async () => {
+  const { metadata } = await makeOrders();
+  const turn = `${metadata.location}/metadata/.turn`;
+  const ended = spawnSync(process.execPath, ['--version']).pid;
+  const aMinuteAgo = Date.now() / 1000 - 60;
+  for (const owner of [`${ended} ${hostname()} x`, `${process.pid} elsewhere x`]) {
+    await writeFile(turn, owner);
+    if (owner.includes('elsewhere')) await utimes(turn, aMinuteAgo, aMinuteAgo);
+    await commitWithRetry({ catalog, identifier: orders, change: appendOf([owner]) });
+  }
+  assert.equal((await catalog.loadTable(orders)).metadata.snapshots.length, 2);
+  await assert.rejects(readFile(turn), { code: 'ENOENT' });
+});
+
 test('a wait for the next attempt ends at once when it is cancelled', async () => {
   await makeOrders({ 'commit.retry.min-wait-ms': '100000', 'commit.retry.max-wait-ms': '100000' });
   const abort = new AbortController();
@@ -379,6 +394,7 @@ function appendOf(locations: readonly string[]) {
 function overtakenBy(overtake: () => Promise<unknown>): WritableCatalog {
   return {
     ...catalog,
+    inTurn: (_identifier, body) => body(),
     async commitTable(identifier, commit) {
       await overtake();
       return catalog.commitTable(identifier, commit);

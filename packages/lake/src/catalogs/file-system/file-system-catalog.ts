@@ -19,10 +19,12 @@ import {
   resolveNamespace,
 } from './catalog-folder.js';
 import { commitTable } from './commit-table.js';
+import { inTurn } from './commit-turn.js';
 import { dropTable } from './drop-table.js';
 import { createNamespace, dropNamespace } from './namespace-folder.js';
 import { discardStagedTable, stageTable } from './stage-table.js';
 import { createView, dropView, loadView, replaceView } from './view-folder.js';
+import { pathOf } from './writable-folder.js';
 
 export interface FileSystemCatalogOptions {
   /** The catalog's folder: a path, or a location of `store`. It need not exist yet. */
@@ -68,6 +70,11 @@ export function createFileSystemCatalog(catalog: FileSystemCatalogOptions): Writ
       return commitTable(contextOf(), staged.identifier, staged.creation);
     },
     commitTable: (identifier, commit) => commitTable(contextOf(), identifier, commit),
+    async inTurn(identifier, body, options) {
+      const context = contextOf(options);
+      const found = await findTable(context, identifier);
+      return inTurn(pathOf(context, `${found.folder}/metadata`), options?.signal, body);
+    },
     dropTable: (identifier, { purge, ...options }) => dropTable(contextOf(options), identifier, purge),
     async listViews(namespace, options) {
       const context = contextOf(options);
