@@ -73,6 +73,25 @@ test('what only the writer knows fills what the footer does not say', async () =
   assert.equal(counted.nullValueCounts.get(2), 58, 'the footer is believed first');
 });
 
+test('a file without the field ids of the table, or with nulls where there must be none, is refused', async () => {
+  const describe = (name: string, fields: readonly NestedField[]) =>
+    describeDataFile(
+      { location: pathOf(name), partition: [] },
+      { store, schema: { schemaId: 0, fields, identifierFieldIds: [] }, properties: new Map() },
+    );
+  const { fields } = await inspectParquet(store, pathOf('rows.parquet'));
+  await assert.rejects(describe('types.parquet', fields), /Column "flag" of .* has no field id/);
+  await assert.rejects(
+    describe('rows.parquet', fields.slice(1)),
+    /"id" of .* has the field id 1, which is no/,
+  );
+  const required = fields.map((field) => ({ ...field, required: true }));
+  await assert.rejects(describe('rows.parquet', required), {
+    code: 'EVALUATION_ERROR',
+    message: 'Column "name" must not be null, but 58 of the new rows have no value for it.',
+  });
+});
+
 function pathOf(name: string): string {
   return fileURLToPath(new URL(`../../testdata/parquet/${name}`, import.meta.url));
 }

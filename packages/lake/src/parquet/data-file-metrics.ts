@@ -1,4 +1,5 @@
 /** Metrics of a data file (specification, "Manifests", `data_file`) from its footer. */
+import { QueryError } from '@svc/base';
 import type { DataFileMetrics } from '../iceberg/manifests/write-manifest.js';
 import type { NestedField, PrimitiveType, Schema } from '../iceberg/spec/types.js';
 import { isFloating } from '../iceberg/spec/values.js';
@@ -24,7 +25,10 @@ export interface MeasuredColumn {
   readonly mode: MetricsMode;
 }
 
-/** Of a file that was written with the schema's field ids. Columns that the schema does not have are left out. */
+/**
+ * Of a file that was written under `schema`. Throws DATA_CORRUPT when its columns do not have the schema's field ids, by
+ * which every reader would look for them.
+ */
 export function dataFileMetrics(
   footer: ParquetFooter,
   schema: Schema,
@@ -33,10 +37,14 @@ export function dataFileMetrics(
 ): DataFileMetrics {
   const types = singleColumnTypes(schema.fields);
   const columns: MeasuredColumn[] = [];
-  for (const { fieldId, column } of footer.schema.leaves) {
+  for (const { fieldId, column, name } of footer.schema.leaves) {
     const mode = fieldId === undefined ? undefined : modes.get(fieldId);
-    if (fieldId !== undefined && mode !== undefined)
-      columns.push({ id: fieldId, column, type: types.get(fieldId), mode });
+    if (fieldId === undefined || mode === undefined)
+      throw new QueryError(
+        'DATA_CORRUPT',
+        `Column ${JSON.stringify(name)} of ${footer.location} has ${fieldId === undefined ? 'no field id' : `the field id ${fieldId}, which is no column's of the table`}.`,
+      );
+    columns.push({ id: fieldId, column, type: types.get(fieldId), mode });
   }
   return measureColumns(footer, columns, counts);
 }

@@ -1,3 +1,4 @@
+import { QueryError } from '@svc/base';
 import type { AddedDataFile } from '../iceberg/manifests/write-manifest.js';
 import type { Schema } from '../iceberg/spec/types.js';
 import type { PrimitiveValue } from '../iceberg/spec/values.js';
@@ -22,7 +23,10 @@ export interface DescribeOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What an append has to know of a finished Parquet file, from its footer. Throws DATA_CORRUPT, DATA_FILE_MISSING. */
+/**
+ * What an append has to know of a finished Parquet file, from its footer. Throws DATA_CORRUPT, DATA_FILE_MISSING, and
+ * EVALUATION_ERROR naming a required column in which the file has nulls.
+ */
 export async function describeDataFile(
   file: DataFileToDescribe,
   { store, schema, properties, signal }: DescribeOptions,
@@ -31,5 +35,13 @@ export async function describeDataFile(
   const info = await store.head(location, signal && { signal });
   const footer = await readFooter(store, info, undefined, signal);
   const metrics = dataFileMetrics(footer, schema, metricsModes(schema, properties), file.counts);
+  for (const field of schema.fields) {
+    const nulls = field.required ? (metrics.nullValueCounts.get(field.id) ?? 0) : 0;
+    if (nulls > 0)
+      throw new QueryError(
+        'EVALUATION_ERROR',
+        `Column ${JSON.stringify(field.name)} must not be null, but ${nulls} of the new rows have no value for it.`,
+      );
+  }
   return { location, sizeBytes: info.sizeBytes, partition, metrics };
 }

@@ -9,11 +9,13 @@ import { checkRequirements } from '../../iceberg/changes/check-requirements.js';
 import { type LoggedMetadata, logPreviousMetadata } from '../../iceberg/changes/metadata-log.js';
 import type { TableCommit } from '../../iceberg/changes/table-change.js';
 import { printTableMetadata } from '../../iceberg/spec/parse-table-metadata.js';
+import type { TableMetadata } from '../../iceberg/spec/table-metadata.js';
 import { writeProperties } from '../../iceberg/write/table-properties.js';
+import type { ObjectInfo } from '../../storage/object-store.js';
 import type { LoadedTable, TableIdentifier } from '../catalog.js';
 import { type CatalogFolder, type FoundTable, findTable, quoted } from './catalog-folder.js';
 import { kindOfFolder, stagedMarker } from './folder-kind.js';
-import { committedVersion, isMetadataFile } from './metadata-file.js';
+import { committedVersion, isMetadataFile, newestMetadataLocation } from './metadata-file.js';
 import { publishVersion } from './publish-version.js';
 import { makeStagedFolder, newPlace } from './stage-table.js';
 
@@ -82,12 +84,11 @@ async function changeTable(
   identifier: TableIdentifier,
   { requirements, updates }: TableCommit,
 ): Promise<LoadedTable> {
-  const { store, files } = context;
+  const { store } = context;
   const found = await findTable(context, identifier);
-  const version = versionToCommit(found, 'changed');
   const { folder, metadataLocation: previousLocation } = found;
-  const base = await store.head(previousLocation);
-  const previous = await files.tableMetadata(store, previousLocation);
+  const version = versionToCommit(found, 'changed');
+  const { base, previous } = await readBase(context, found);
   checkRequirements(previous, requirements, nameOf(identifier));
   const table = { identifier: found.identifier, store };
   if (updates.length === 0) return { ...table, metadata: previous, metadataLocation: previousLocation };
@@ -106,6 +107,31 @@ async function changeTable(
   });
   await deleteForgotten(context, found, logged);
   return { ...table, metadata: logged.metadata, metadataLocation };
+}
+
+interface CommitBase {
+  readonly base: ObjectInfo;
+  readonly previous: TableMetadata;
+}
+
+/** Throws COMMIT_CONFLICT when other commits have passed it already. */
+async function readBase({ store, files }: CatalogFolder, found: FoundTable): Promise<CommitBase> {
+  const { metadataLocation, folder, identifier } = found;
+  const passed = () =>
+    new QueryError('COMMIT_CONFLICT', `Other writers have changed table ${nameOf(identifier)} meanwhile.`);
+  try {
+    const base = await store.head(metadataLocation);
+    const previous = await files.tableMetadata(store, metadataLocation);
+    // Where old versions are deleted, that the next one is not there does not prove that there never was one.
+    if (writeProperties(previous.properties).deletesPreviousMetadata) {
+      const newest = await newestMetadataLocation(store, folder, {});
+      if (newest !== metadataLocation) throw passed();
+    }
+    return { base, previous };
+  } catch (error) {
+    if (error instanceof QueryError && error.code === 'DATA_FILE_MISSING') throw passed();
+    throw error;
+  }
 }
 
 /** Where the table asks for it, metadata files that its log no longer names; only its own, whatever the log says. */

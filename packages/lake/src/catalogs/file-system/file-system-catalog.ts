@@ -95,8 +95,20 @@ function absoluteRoot(root: string): string {
   return isUri ? root.replace(/(?<=.)\/+$/, '') : resolve(root);
 }
 
+/** How often a table is looked for again whose metadata file was deleted just before it was read. */
+const maxLooks = 3;
+
 async function loadTable(context: CatalogFolder, identifier: TableIdentifier): Promise<LoadedTable> {
-  const { folder: _folder, ...found } = await findTable(context, identifier);
-  const metadata = await context.files.tableMetadata(context.store, found.metadataLocation, context.options);
-  return { ...found, metadata, store: context.store };
+  const { store, files, options } = context;
+  for (let look = 1; ; look++) {
+    const found = await findTable(context, identifier);
+    const { metadataLocation } = found;
+    try {
+      const metadata = await files.tableMetadata(store, metadataLocation, options);
+      return { identifier: found.identifier, metadata, metadataLocation, store };
+    } catch (error) {
+      const isGone = error instanceof QueryError && error.code === 'DATA_FILE_MISSING';
+      if (!isGone || look === maxLooks) throw error;
+    }
+  }
 }

@@ -32,6 +32,16 @@ export async function findMetadataFile(
     }
     if (current !== undefined) return current;
   }
+  return newestMetadataLocation(store, tableFolder, options);
+}
+
+/** The same without the hint. */
+export async function newestMetadataLocation(
+  store: ObjectStore,
+  tableFolder: string,
+  options: ReadOptions,
+): Promise<string | undefined> {
+  const folder = `${tableFolder}/metadata`;
   const entries = await store.list(folder, options);
   const newest = newestMetadataFile(entries.filter((entry) => !entry.isFolder).map((entry) => entry.name));
   return newest === undefined ? undefined : `${folder}/${newest}`;
@@ -49,7 +59,7 @@ export async function isTableFolder(
   return entries.some((entry) => !entry.isFolder && versionOf(entry.name) !== undefined);
 }
 
-async function readVersionHint(
+export async function readVersionHint(
   store: ObjectStore,
   folder: string,
   options: ReadOptions,

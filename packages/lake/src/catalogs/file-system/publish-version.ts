@@ -2,7 +2,7 @@ import { rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { QueryError } from '@svc/base';
 import type { ObjectInfo, ObjectStore } from '../../storage/object-store.js';
-import { versionHintFile } from './metadata-file.js';
+import { readVersionHint, versionHintFile } from './metadata-file.js';
 
 export interface VersionToPublish {
   /** Of the table or view. */
@@ -33,10 +33,16 @@ export async function publishVersion(
     throw await settled(store, location, body, error);
   }
   if (base !== undefined) await checkBase(store, folder, base, location);
-  // Only a hint: whoever reads it looks for later versions too.
-  const hint = Buffer.from(String(version));
-  await store.write(`${folder}/metadata/${versionHintFile}`, hint).catch(() => undefined);
+  await writeHint(store, folder, version).catch(() => undefined);
   return location;
+}
+
+/** Only a hint: whoever reads it looks for later versions too. A writer that was held up does not put it back. */
+async function writeHint(store: ObjectStore, folder: string, version: number): Promise<void> {
+  const metadata = `${folder}/metadata`;
+  const hinted = await readVersionHint(store, metadata, {});
+  if (hinted === undefined || hinted < version)
+    await store.write(`${metadata}/${versionHintFile}`, Buffer.from(String(version)));
 }
 
 /**

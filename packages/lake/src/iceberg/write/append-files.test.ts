@@ -204,6 +204,23 @@ test('a manifest above the target size becomes several, in the order of the file
   );
 });
 
+test('takes over manifests of which format 1 only says where they are', async () => {
+  const table = newMemoryTable({ formatVersion: 1, type: { kind: 'int' }, partitions: ['identity'] });
+  const files = [1, 2, null].map((value, index) => fileOf({ kind: 'int' }, 'identity', value, index));
+  await table.append(files);
+  const [named] = await table.manifests();
+  const old = printTableMetadata(table.metadata()).replace(
+    /"manifest-list":"[^"]*"/,
+    `"manifests":["${named?.location}"]`,
+  );
+  table.replace(parseTableMetadata(Buffer.from(old), 'test'));
+  await table.append([fileOf({ kind: 'int' }, 'identity', 3, 3)]);
+  const [, taken] = await table.manifests();
+  assert.deepEqual([taken?.lengthBytes, taken?.specId, taken?.existingFileCount], [named?.lengthBytes, 0, 3]);
+  assert.deepEqual([taken?.addedFileCount, taken?.existingRowCount], [0, 30]);
+  assert.equal((await table.entries()).length, 4);
+});
+
 test('an attempt after a conflict keeps the manifests of its files, and leftovers are removed', async () => {
   const table = newMemoryTable({ formatVersion: 2, type: { kind: 'int' }, partitions: [] });
   const append = table.newAppend([plainFile('mem/data/mine.parquet')]);
