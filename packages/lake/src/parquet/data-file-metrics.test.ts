@@ -69,6 +69,8 @@ test('what only the writer knows fills what the footer does not say', async () =
   assert.equal(metrics.nanValueCounts.size, 0, 'this footer counts no NaN');
   assert.deepEqual(metrics.lowerBounds.get(idOf('d')), encodeBinaryValue({ kind: 'double' }, -0));
   assert.deepEqual(metrics.upperBounds.get(idOf('d')), encodeBinaryValue({ kind: 'double' }, Infinity));
+  assert.equal(metrics.lowerBounds.has(idOf('uid')), false, 'readers do not agree on the order of these');
+  assert.ok(metrics.lowerBounds.has(idOf('fixed')));
   const { metrics: counted } = await rows({}, { nullValueCounts: new Map([[2, 1]]) });
   assert.equal(counted.nullValueCounts.get(2), 58, 'the footer is believed first');
 });

@@ -2,7 +2,7 @@
 import { QueryError } from '@svc/base';
 import type { DataFileMetrics } from '../iceberg/manifests/write-manifest.js';
 import type { NestedField, PrimitiveType, Schema } from '../iceberg/spec/types.js';
-import { isFloating } from '../iceberg/spec/values.js';
+import { isAgreedUuidRange, isFloating } from '../iceberg/spec/values.js';
 import type { MetricsMode } from '../iceberg/write/metrics-modes.js';
 import { summariseChunk } from './chunk-summary.js';
 import { type BoundSide, fileBound } from './column-bounds.js';
@@ -126,13 +126,17 @@ function addBounds(
     .map((chunk) => summariseChunk(type, leaf, chunk, isOrdered))
     .filter((summary) => summary.mayHaveValue);
   const maxLength = mode.kind === 'truncate' ? mode.length : Number.POSITIVE_INFINITY;
-  const add = (side: BoundSide, into: Map<number, Uint8Array>): void => {
-    const bounds = summaries.map((summary) => summary[side]);
-    const bound = fileBound(type, side, bounds, maxLength);
-    if (bound !== undefined) into.set(id, bound);
-  };
-  add('lower', metrics.lowerBounds);
-  add('upper', metrics.upperBounds);
+  const boundOf = (side: BoundSide): Uint8Array | undefined =>
+    fileBound(
+      type,
+      side,
+      summaries.map((summary) => summary[side]),
+      maxLength,
+    );
+  const [lower, upper] = [boundOf('lower'), boundOf('upper')];
+  if (type.kind === 'uuid' && !(lower && upper && isAgreedUuidRange(lower, upper))) return;
+  if (lower !== undefined) metrics.lowerBounds.set(id, lower);
+  if (upper !== undefined) metrics.upperBounds.set(id, upper);
 }
 
 /** Where the first chunk of the row group begins. */
