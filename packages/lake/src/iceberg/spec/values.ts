@@ -31,6 +31,14 @@ export function isNaNValue(value: PrimitiveValue | Comparable): boolean {
   return typeof value === 'number' && Number.isNaN(value);
 }
 
+/**
+ * Whether all readers find the same UUIDs within bounds: the specification orders them as unsigned bytes, Iceberg's Java
+ * library as two signed 64-bit numbers. Bounds on which they differ would make it leave rows out.
+ */
+export function isAgreedUuidRange(lower: Uint8Array, upper: Uint8Array): boolean {
+  return [0, 8].every((index) => ((lower[index] ?? 0) ^ (upper[index] ?? 0)) < 0x80);
+}
+
 export function isFloating(type: PrimitiveType): boolean {
   return type.kind === 'float' || type.kind === 'double';
 }
