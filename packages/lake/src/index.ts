@@ -9,6 +9,7 @@ export {
   type RegisterParquetTableOptions,
   registerParquetTable,
 } from './catalogs/file-system/register-parquet-table.js';
+export type { WritableCatalog } from './catalogs/writable-catalog.js';
 export { createMetadataFiles, type MetadataFiles } from './iceberg/cache/metadata-files.js';
 export {
   type FilePlan,
@@ -28,6 +29,9 @@ export type {
   Schema,
   StructType,
 } from './iceberg/spec/types.js';
+export type { ColumnDefinition } from './iceberg/write/column-definition.js';
+export type { TableDefinition } from './iceberg/write/create-table.js';
+export type { PartitionDefinition } from './iceberg/write/new-partition-spec.js';
 export { createFooterCache, type FooterCache } from './parquet/footer-cache.js';
 export { inspectParquet } from './parquet/inspect-parquet.js';
 export { type DirectRead, planDirectRead } from './scan/direct-read.js';

@@ -32,6 +32,15 @@ export type {
 } from './scan/scan-request.js';
 export { type PlannedScan, scanRequests } from './scan/scan-requests.js';
 export { classify } from './statements/classify.js';
+export type {
+  CreateSchema,
+  CreateTable,
+  CreateView,
+  DropObject,
+  PartitionTransform,
+  Properties,
+  WriteStatement,
+} from './statements/ddl-statements.js';
 export { refusalOf } from './statements/refusals.js';
 export type {
   LikePattern,

@@ -1,14 +1,14 @@
 import { QueryError } from '@svc/base';
-import type { Catalog } from '@svc/lake';
+import type { WritableCatalog } from '@svc/lake';
 
 /** The catalogs by the name under which SQL knows them. */
 export interface CatalogDirectory {
   readonly names: readonly string[];
   /** Exact name first, then one that differs in case only. Throws CATALOG_NOT_FOUND naming what exists. */
-  get(name: string): { readonly name: string; readonly catalog: Catalog };
+  get(name: string): { readonly name: string; readonly catalog: WritableCatalog };
 }
 
-export function createCatalogDirectory(catalogs: ReadonlyMap<string, Catalog>): CatalogDirectory {
+export function createCatalogDirectory(catalogs: ReadonlyMap<string, WritableCatalog>): CatalogDirectory {
   const names = [...catalogs.keys()];
   return {
     names,

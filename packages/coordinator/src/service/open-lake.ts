@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { Config } from '@svc/base';
 import {
-  type Catalog,
   createFileStore,
   createFileSystemCatalog,
   createFooterCache,
@@ -10,11 +9,12 @@ import {
   type MetadataFiles,
   openStagingCache,
   type StagingCache,
+  type WritableCatalog,
 } from '@svc/lake';
 
 /** The catalog and the caches that all queries of this process share. */
 export interface Lake {
-  readonly catalog: Catalog;
+  readonly catalog: WritableCatalog;
   readonly footers: FooterCache;
   readonly manifests: MetadataFiles;
   readonly staging: StagingCache;

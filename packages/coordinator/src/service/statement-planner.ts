@@ -16,6 +16,7 @@ import { describeQuery, describeTable } from '../statements/describe.js';
 import { answerExplain } from '../statements/explain.js';
 import { type SessionLimits, withoutSetting, withSetting } from '../statements/session-options.js';
 import { answerShow } from '../statements/show.js';
+import { changeCatalog } from '../writes/change-catalog.js';
 
 export interface StatementPlannerDependencies extends PlannerDependencies {
   readonly analyzer: Analyzer;
@@ -86,8 +87,9 @@ export async function describeStatement(
     const description = await describeQueryStatement(dependencies, { ...options, query });
     return { schema: description.schema, parameterSchema: description.parameterSchema };
   }
-  const hasEffect = statement.kind === 'use' || statement.kind === 'set' || statement.kind === 'reset';
-  const answer = hasEffect ? resultAnswer('') : await answerStatement(dependencies, statement, options);
+  const answer = effects.has(statement.kind)
+    ? resultAnswer('')
+    : await answerStatement(dependencies, statement, options);
   return { schema: answer.schema, parameterSchema: undefined };
 }
 
@@ -98,6 +100,20 @@ function analyzeQuery(
 ) {
   return dependencies.analyzer.analyze(sql, session.identity.username, signal);
 }
+
+/** What must not happen because somebody asks what the answer will look like. */
+const effects: ReadonlySet<Statement['kind']> = new Set([
+  'use',
+  'set',
+  'reset',
+  'create-schema',
+  'create-table',
+  'create-view',
+  'insert',
+  'drop-schema',
+  'drop-table',
+  'drop-view',
+]);
 
 /** What statements with an effect answer: one row that says what holds now. */
 function resultAnswer(text: string): TextAnswer {
@@ -168,6 +184,19 @@ async function answerStatement(
     case 'reset':
       session.settings = withoutSetting(session.settings, statement.name, dependencies.sessionDefaults);
       return resultAnswer(`RESET ${statement.name}`);
+    case 'create-table':
+      if (statement.query !== undefined)
+        throw new QueryError('NOT_SUPPORTED', 'CREATE TABLE AS is not supported by this version.');
+      return resultAnswer(await changeCatalog(statement, { settings: session.settings, catalogs, signal }));
+    case 'create-schema':
+    case 'drop-schema':
+    case 'drop-table':
+    case 'drop-view':
+      return resultAnswer(await changeCatalog(statement, { settings: session.settings, catalogs, signal }));
+    case 'insert':
+      throw new QueryError('NOT_SUPPORTED', 'INSERT is not supported by this version.');
+    case 'create-view':
+      throw new QueryError('NOT_SUPPORTED', 'CREATE VIEW is not supported by this version.');
     case 'call':
       // Catalogs are asked anew for every statement: there is nothing cached that could be stale.
       return resultAnswer('The catalog cache was refreshed.');

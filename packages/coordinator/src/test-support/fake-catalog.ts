@@ -1,5 +1,5 @@
 import { QueryError } from '@svc/base';
-import type { Catalog, Namespace } from '@svc/lake';
+import type { Catalog, Namespace, WritableCatalog } from '@svc/lake';
 import { type CatalogDirectory, createCatalogDirectory } from '../planner/catalog-directory.js';
 
 /** A catalog of names only: schemas (dots separate levels) and their tables. Loading a table is an error. */
@@ -22,5 +22,8 @@ export function fakeCatalog(tables: Readonly<Record<string, readonly string[]>>)
 }
 
 export function directoryOf(catalogs: Readonly<Record<string, Catalog>>): CatalogDirectory {
-  return createCatalogDirectory(new Map(Object.entries(catalogs)));
+  // Nothing in these tests writes.
+  return createCatalogDirectory(
+    new Map(Object.entries(catalogs as Readonly<Record<string, WritableCatalog>>)),
+  );
 }
