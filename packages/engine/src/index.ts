@@ -17,6 +17,7 @@ export type {
   ParquetReadFile,
   StatementDescription,
 } from './api.js';
+export { collectRows, type ResultRow, type ResultValue } from './arrow/result-rows.js';
 export { supportedDuckDbVersion } from './capi/library.js';
 export { createInProcessPool, type InProcessPoolOptions } from './instance/in-process-pool.js';
 export { createHostPool } from './pool/host-pool.js';

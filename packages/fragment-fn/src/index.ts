@@ -1,3 +1,4 @@
+export { type FragmentEnvironment, queryTimedOut, type StagedTable } from './leased-fragment.js';
 export {
   type FragmentLane,
   type FragmentLimits,
@@ -7,13 +8,7 @@ export {
   fragmentProtocolVersion,
   type WholeColumns,
 } from './request.js';
-export {
-  type FragmentEnvironment,
-  type FragmentResult,
-  queryTimedOut,
-  runFragment,
-  type StagedTable,
-} from './runtime.js';
+export { type FragmentResult, runFragment } from './runtime.js';
 export { engineType } from './views/engine-type.js';
 export { sessionStatements } from './views/session-sql.js';
 export { stubFileSql, stubViewSql } from './views/view-sql.js';

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { QueryError } from '@svc/base';
 import type { TableScan } from '@svc/lake';
+import type { FragmentEnvironment, StagedTable } from './leased-fragment.js';
 import { type FragmentRequest, type FragmentTable, fragmentProtocolVersion } from './request.js';
-import { type FragmentEnvironment, type FragmentResult, runFragment, type StagedTable } from './runtime.js';
+import { type FragmentResult, runFragment } from './runtime.js';
 import { FakeEngine, type FakeEngineOptions } from './test-support/fake-engine.js';
 
 const never = new AbortController().signal;

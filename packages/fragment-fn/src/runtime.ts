@@ -1,45 +1,22 @@
 /**
- * The fragment runtime: stage the scans, bind the SQL's tables to them, run, stream. The coordinator executes only
- * through it; workers and Lambda functions will run the same code behind their own doors.
+ * A fragment that answers rows: stage the scans, bind the SQL's tables to them, run, stream. The coordinator executes
+ * only through it and `writeFragment`; workers and Lambda functions will run the same code behind their own doors.
  */
-import { type LinkedAbort, linkAbort, QueryError, throwIfAborted } from '@svc/base';
-import type { EngineLease, EngineMessage, EnginePool, EngineProgress, EngineResult } from '@svc/engine';
-import type { DirectRead } from '@svc/lake';
-import { namingOriginalFiles } from './original-files.js';
+import { QueryError, throwIfAborted } from '@svc/base';
+import type { EngineMessage, EngineResult } from '@svc/engine';
 import {
-  type FragmentRequest,
-  type FragmentStatistics,
-  type FragmentTable,
-  fragmentProtocolVersion,
-} from './request.js';
-import { sessionStatements } from './views/session-sql.js';
-import { type StagedGroup, scanViewSql } from './views/view-sql.js';
-
-/** A table whose chunks now lie in the engine's input folder. */
-export interface StagedTable {
-  readonly groups: readonly StagedGroup[];
-  readonly filesRead: number;
-  /** Bytes that the engine is given, wherever they came from. */
-  readonly bytesStaged: number;
-  /** Bytes that had to be fetched for it. */
-  readonly bytesFetched: number;
-  /** Where the pages of whole columns lie, or undefined when only the engine can read the files. */
-  describeColumns(columns: readonly number[]): Promise<DirectRead | undefined>;
-}
-
-/** What a fragment needs around it; each door brings its own. */
-export interface FragmentEnvironment {
-  readonly pool: EnginePool;
-  /** Brings the chunks of one table's scan into `directory`. Throws DATA_CORRUPT, DATA_FILE_MISSING, DISK_FULL, … */
-  stage(table: FragmentTable, directory: string, signal: AbortSignal): Promise<StagedTable>;
-}
-
-export interface FragmentOptions {
-  readonly signal: AbortSignal;
-  readonly onProgress?: (progress: EngineProgress) => void;
-  /** The engine has begun: staging is over. */
-  readonly onExecuting?: () => void;
-}
+  bindTables,
+  type FragmentEnvironment,
+  type FragmentOptions,
+  fragmentStatistics,
+  type LeasedFragment,
+  onLease,
+  type StagedTable,
+  stageTables,
+} from './leased-fragment.js';
+import { namingOriginalFiles } from './original-files.js';
+import type { FragmentRequest, FragmentStatistics } from './request.js';
+import type { StagedGroup } from './views/view-sql.js';
 
 export interface FragmentResult {
   /** Encapsulated Arrow IPC schema message. */
@@ -59,45 +36,16 @@ export async function runFragment(
   environment: FragmentEnvironment,
   options: FragmentOptions,
 ): Promise<FragmentResult> {
-  if (request.protocolVersion !== fragmentProtocolVersion) {
-    throw new QueryError(
-      'INTERNAL_ERROR',
-      `Fragment protocol ${request.protocolVersion} is not ${fragmentProtocolVersion}.`,
-    );
-  }
-  const link = linkAbort(options.signal, request.limits.timeoutMs, () =>
-    queryTimedOut(request.limits.timeoutMs),
-  );
-  let lease: EngineLease | undefined;
-  try {
-    lease = await environment.pool.lease({
-      owner: request.owner,
-      lane: request.lane,
-      signal: link.signal,
-    });
-    return await startOnLease({ request, environment, options, link, lease });
-  } catch (error) {
-    link[Symbol.dispose]();
-    await lease?.release();
-    throw error;
-  }
+  return await onLease(request, environment, options, startOnLease);
 }
 
-interface Start {
-  readonly request: FragmentRequest;
-  readonly environment: FragmentEnvironment;
-  readonly options: FragmentOptions;
-  readonly link: LinkedAbort;
-  readonly lease: EngineLease;
-}
-
-async function startOnLease(start: Start): Promise<FragmentResult> {
-  const { request, link, lease } = start;
+async function startOnLease(fragment: LeasedFragment): Promise<FragmentResult> {
+  const { request, link, lease } = fragment;
   const stagingStart = performance.now();
-  const staged = await stageTables(start);
+  const staged = await stageTables(fragment);
   const engineStart = performance.now();
   const groups = staged.flatMap((table) => table.groups);
-  const result = await startEngine(start, staged).catch((error: unknown) => {
+  const result = await startEngine(fragment, staged).catch((error: unknown) => {
     throw namingOriginalFiles(error, groups);
   });
   let engineMs = 0;
@@ -105,42 +53,25 @@ async function startOnLease(start: Start): Promise<FragmentResult> {
     engineMs = performance.now() - engineStart;
     await lease.release();
   });
-  const sum = (pick: (table: StagedTable) => number) =>
-    staged.reduce((total, table) => total + pick(table), 0);
   return {
     schema: result.schema,
     messages: limitedMessages(result, { request, link, groups }),
     failed: link.signal,
     engineFree,
-    statistics: () => {
-      const profile = result.profile();
-      return {
-        filesRead: sum((table) => table.filesRead),
-        bytesStaged: sum((table) => table.bytesStaged),
-        bytesFetched: sum((table) => table.bytesFetched),
-        rowsScanned: profile.rowsScanned,
-        rowsReturned: profile.rowsReturned,
-        spilledBytes: profile.spilledBytes,
-        peakMemoryBytes: profile.peakMemoryBytes,
-        stagingMs: engineStart - stagingStart,
-        engineMs,
-      };
-    },
+    statistics: () =>
+      fragmentStatistics(staged, result.profile(), { stagingMs: engineStart - stagingStart, engineMs }),
   };
 }
 
-async function startEngine(
-  { request, options, link, lease }: Start,
-  staged: readonly StagedTable[],
-): Promise<EngineResult> {
+async function startEngine(fragment: LeasedFragment, staged: readonly StagedTable[]): Promise<EngineResult> {
+  const { request, options, link, lease } = fragment;
   const { wholeColumns } = request;
   const direct = wholeColumns && (await staged[0]?.describeColumns(wholeColumns.columns));
   if (wholeColumns !== undefined && direct !== undefined) {
     options.onExecuting?.();
     return await lease.readParquet({ ...direct, schema: wholeColumns.schema, signal: link.signal });
   }
-  const setup = setupStatements(request, staged);
-  if (setup.length > 0) await lease.execute(setup, link.signal);
+  await bindTables(fragment, staged);
   options.onExecuting?.();
   return await lease.query({
     sql: request.sql,
@@ -151,29 +82,17 @@ async function startEngine(
   });
 }
 
-/** Tables one after the other: each one's fetches are parallel already, and the byte budget is one. */
-async function stageTables({ request, environment, link, lease }: Start): Promise<readonly StagedTable[]> {
-  const staged: StagedTable[] = [];
-  for (const table of request.tables) {
-    staged.push(await environment.stage(table, lease.inputDirectory, link.signal));
-  }
-  return staged;
-}
-
-function setupStatements(request: FragmentRequest, staged: readonly StagedTable[]): readonly string[] {
-  const views = request.tables.map((table, index) =>
-    scanViewSql(table, table.scan.columns, staged[index]?.groups ?? []),
-  );
-  return [...sessionStatements(request), ...views, ...request.setup];
-}
-
 /**
  * The result's messages under the fragment's limits. Written out as an iterator and not as a generator: `return()`
  * must free the engine even when nothing has been read yet.
  */
 function limitedMessages(
   result: EngineResult,
-  { request, link, groups }: Pick<Start, 'request' | 'link'> & { readonly groups: readonly StagedGroup[] },
+  {
+    request,
+    link,
+    groups,
+  }: Pick<LeasedFragment, 'request' | 'link'> & { readonly groups: readonly StagedGroup[] },
 ): AsyncIterable<EngineMessage> {
   return {
     [Symbol.asyncIterator]() {
@@ -210,14 +129,6 @@ function limitedMessages(
       };
     },
   };
-}
-
-/** QUERY_TIMEOUT of a query that was given this long. */
-export function queryTimedOut(timeoutMs: number): QueryError {
-  return new QueryError(
-    'QUERY_TIMEOUT',
-    `The query ran longer than its limit of ${timeoutMs / 1000} s (query.timeout_secs, or SET svc.query_timeout_secs).`,
-  );
 }
 
 function resultTooLarge(request: FragmentRequest): QueryError {

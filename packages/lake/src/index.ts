@@ -29,6 +29,9 @@ export type {
   Schema,
   StructType,
 } from './iceberg/spec/types.js';
+export type { PrimitiveValue } from './iceberg/spec/values.js';
+export { applyTransform } from './iceberg/transforms/apply-transform.js';
+export { parseTransform, type Transform, transformResultType } from './iceberg/transforms/transform.js';
 export type { ColumnDefinition } from './iceberg/write/column-definition.js';
 export type { TableDefinition } from './iceberg/write/create-table.js';
 export type { PartitionDefinition } from './iceberg/write/new-partition-spec.js';

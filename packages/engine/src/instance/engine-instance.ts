@@ -147,7 +147,10 @@ export class EngineInstance implements Disposable {
       this.setArrowMode(request.arrow);
       using statement = prepareForTransfer(this.connection, request.sql, request.arrow, request.parameters);
       bindParameters(this.connection, statement, request.parameters);
-      if (!statement.isSelect) this.markUntraced();
+      if (!statement.isSelect) {
+        this.isDirty = true;
+        this.undo.note(request.sql);
+      }
       const result = startStatement(this.connection, statement);
       let options: ArrowOptions | undefined;
       try {

@@ -1,0 +1,135 @@
+/**
+ * A fragment on its engine host, up to the moment its SQL runs: what a fragment that answers rows and one that writes
+ * files have in common.
+ */
+import { type LinkedAbort, linkAbort, QueryError } from '@svc/base';
+import type { EngineLease, EnginePool, EngineProfile, EngineProgress } from '@svc/engine';
+import type { DirectRead } from '@svc/lake';
+import {
+  type FragmentRequest,
+  type FragmentStatistics,
+  type FragmentTable,
+  fragmentProtocolVersion,
+} from './request.js';
+import { sessionStatements } from './views/session-sql.js';
+import { type StagedGroup, scanViewSql } from './views/view-sql.js';
+
+/** A table whose chunks now lie in the engine's input folder. */
+export interface StagedTable {
+  readonly groups: readonly StagedGroup[];
+  readonly filesRead: number;
+  /** Bytes that the engine is given, wherever they came from. */
+  readonly bytesStaged: number;
+  /** Bytes that had to be fetched for it. */
+  readonly bytesFetched: number;
+  /** Where the pages of whole columns lie, or undefined when only the engine can read the files. */
+  describeColumns(columns: readonly number[]): Promise<DirectRead | undefined>;
+}
+
+/** What a fragment needs around it; each door brings its own. */
+export interface FragmentEnvironment {
+  readonly pool: EnginePool;
+  /** Brings the chunks of one table's scan into `directory`. Throws DATA_CORRUPT, DATA_FILE_MISSING, DISK_FULL, … */
+  stage(table: FragmentTable, directory: string, signal: AbortSignal): Promise<StagedTable>;
+}
+
+export interface FragmentOptions {
+  readonly signal: AbortSignal;
+  readonly onProgress?: (progress: EngineProgress) => void;
+  /** The engine has begun: staging is over. */
+  readonly onExecuting?: () => void;
+}
+
+/** A fragment with an engine of its own. Whoever has it ends both, the link and the lease. */
+export interface LeasedFragment {
+  readonly request: FragmentRequest;
+  readonly environment: FragmentEnvironment;
+  readonly options: FragmentOptions;
+  /** Aborts by the caller's signal or at the time limit. */
+  readonly link: LinkedAbort;
+  readonly lease: EngineLease;
+}
+
+/** Takes an engine for a fragment, and hands it to `run`. When that throws, nothing is left behind. */
+export async function onLease<T>(
+  request: FragmentRequest,
+  environment: FragmentEnvironment,
+  options: FragmentOptions,
+  run: (fragment: LeasedFragment) => Promise<T>,
+): Promise<T> {
+  if (request.protocolVersion !== fragmentProtocolVersion) {
+    throw new QueryError(
+      'INTERNAL_ERROR',
+      `Fragment protocol ${request.protocolVersion} is not ${fragmentProtocolVersion}.`,
+    );
+  }
+  const link = linkAbort(options.signal, request.limits.timeoutMs, () =>
+    queryTimedOut(request.limits.timeoutMs),
+  );
+  let lease: EngineLease | undefined;
+  try {
+    lease = await environment.pool.lease({
+      owner: request.owner,
+      lane: request.lane,
+      signal: link.signal,
+    });
+    return await run({ request, environment, options, link, lease });
+  } catch (error) {
+    link[Symbol.dispose]();
+    await lease?.release();
+    throw error;
+  }
+}
+
+/** Tables one after the other: each one's fetches are parallel already, and the byte budget is one. */
+export async function stageTables({
+  request,
+  environment,
+  link,
+  lease,
+}: LeasedFragment): Promise<readonly StagedTable[]> {
+  const staged: StagedTable[] = [];
+  for (const table of request.tables) {
+    staged.push(await environment.stage(table, lease.inputDirectory, link.signal));
+  }
+  return staged;
+}
+
+/** Makes the names that the fragment's SQL uses. */
+export async function bindTables(
+  { request, link, lease }: LeasedFragment,
+  staged: readonly StagedTable[],
+): Promise<void> {
+  const views = request.tables.map((table, index) =>
+    scanViewSql(table, table.scan.columns, staged[index]?.groups ?? []),
+  );
+  const setup = [...sessionStatements(request), ...views, ...request.setup];
+  if (setup.length > 0) await lease.execute(setup, link.signal);
+}
+
+export function fragmentStatistics(
+  staged: readonly StagedTable[],
+  profile: EngineProfile,
+  times: Pick<FragmentStatistics, 'stagingMs' | 'engineMs'>,
+): FragmentStatistics {
+  const sum = (pick: (table: StagedTable) => number) =>
+    staged.reduce((total, table) => total + pick(table), 0);
+  return {
+    filesRead: sum((table) => table.filesRead),
+    bytesStaged: sum((table) => table.bytesStaged),
+    bytesFetched: sum((table) => table.bytesFetched),
+    rowsScanned: profile.rowsScanned,
+    rowsReturned: profile.rowsReturned,
+    spilledBytes: profile.spilledBytes,
+    peakMemoryBytes: profile.peakMemoryBytes,
+    ...times,
+  };
+}
+
+/** QUERY_TIMEOUT of a query that was given this long. */
+export function queryTimedOut(timeoutMs: number): QueryError {
+  return new QueryError(
+    'QUERY_TIMEOUT',
+    `The query ran longer than its limit of ${timeoutMs / 1000} s (query.timeout_secs, or SET svc.query_timeout_secs).`,
+  );
+}
