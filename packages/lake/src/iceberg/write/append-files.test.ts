@@ -267,20 +267,6 @@ test('refuses files that do not fit the partition spec', async () => {
   assert.deepEqual(table.avroFiles(), []);
 });
 
-test('bounds of UUIDs stand where every reader orders them alike, and nowhere else', async () => {
-  const uuid = { kind: 'uuid' } as const;
-  const summaryOf = async (...first: readonly number[]) => {
-    const table = newMemoryTable({ formatVersion: 2, type: uuid, partitions: ['identity'] });
-    const values = first.map((byte) => Uint8Array.from({ length: 16 }, () => byte));
-    await table.append(values.map((value, index) => fileOf(uuid, 'identity', value, index)));
-    const [manifest] = await table.manifests();
-    return manifest?.partitions?.[0]?.lowerBound?.[0] ?? null;
-  };
-  assert.equal(await summaryOf(0x10, 0x05, 0x7f), 0x05);
-  assert.equal(await summaryOf(0xf0, 0x80), 0x80);
-  assert.equal(await summaryOf(0xf0, 0x05), null);
-});
-
 test('a spec with two decimals and two uuids defines each Avro type once', async () => {
   const decimal = { kind: 'decimal', precision: 9, scale: 2 } as const;
   const columns = ['a', 'b'].map((name) => ({ name, type: decimal }));
