@@ -221,6 +221,36 @@ test('takes over manifests of which format 1 only says where they are', async ()
   assert.equal((await table.entries()).length, 4);
 });
 
+test('a table that becomes format 2 keeps its files, which have no sequence number', async () => {
+  const table = newMemoryTable({
+    formatVersion: 1,
+    type: { kind: 'int' },
+    partitions: ['identity'],
+    properties: { 'commit.manifest.min-count-to-merge': '3' },
+  });
+  const file = (index: number) => fileOf({ kind: 'int' }, 'identity', index, index);
+  await table.append([file(0)]);
+  table.replace(
+    applyUpdates(table.metadata(), [{ action: 'upgrade-format-version', formatVersion: 2 }], Date.now()),
+  );
+  const numbers = async () => {
+    const entries = await table.entries();
+    return entries.map((entry) => [entry.file.location, entry.sequenceNumber]);
+  };
+  await table.append([file(1)]);
+  assert.deepEqual(await numbers(), [
+    ['mem/data/1.parquet', 1n],
+    ['mem/data/0.parquet', 0n],
+  ]);
+  await table.append([file(2)]);
+  assert.equal((await table.manifests()).length, 1, 'merged');
+  assert.deepEqual(await numbers(), [
+    ['mem/data/2.parquet', 2n],
+    ['mem/data/1.parquet', 1n],
+    ['mem/data/0.parquet', 0n],
+  ]);
+});
+
 test('an attempt after a conflict keeps the manifests of its files, and leftovers are removed', async () => {
   const table = newMemoryTable({ formatVersion: 2, type: { kind: 'int' }, partitions: [] });
   const append = table.newAppend([plainFile('mem/data/mine.parquet')]);
