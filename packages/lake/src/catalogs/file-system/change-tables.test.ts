@@ -46,6 +46,24 @@ test('makes schemas, one in the other, and drops them when they are empty', asyn
   await assert.rejects(catalog.dropNamespace(['a']), { code: 'SCHEMA_NOT_FOUND' });
 });
 
+test('a table that is made in a schema while it is dropped stays, and so does the schema', async () => {
+  await catalog.createNamespace(['sales']);
+  const store = createFileStore();
+  let lists = 0;
+  const racing = catalogOver({
+    ...store,
+    async list(folder, options) {
+      const entries = await store.list(folder, options);
+      // The look before the folder is renamed away has just found nothing.
+      if (folder.endsWith('sales') && lists++ === 0) await catalog.createTable(orders, definition);
+      return entries;
+    },
+  });
+  await assert.rejects(racing.dropNamespace(['sales']), { code: 'SCHEMA_NOT_EMPTY', message: /"orders"/ });
+  assert.equal((await catalog.loadTable(orders)).metadata.schemas.length, 1);
+  assert.deepEqual(await readdir(root), ['sales']);
+});
+
 test('makes a table that is there for every catalog over the folder', async () => {
   await catalog.createNamespace(['sales']);
   const made = await catalog.createTable(orders, definition);
