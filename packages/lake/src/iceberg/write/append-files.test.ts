@@ -22,6 +22,7 @@ import { parseTransform, transformResultType } from '../transforms/transform.js'
 import { type Append, createAppend } from './append-files.js';
 import { createTableUpdates, newTable, type TableDefinition } from './create-table.js';
 
+const tableUuid = 'd1f0c7a2-5f0b-4a43-9d0e-3c2b1a0f9e8d';
 const microsOfDay = 86_400_000_000n;
 const values: Readonly<Record<string, readonly PrimitiveValue[]>> = {
   boolean: [true, false],
@@ -281,6 +282,14 @@ test('a failed append leaves nothing that it wrote', async () => {
   assert.deepEqual(table.avroFiles(), before);
 });
 
+test('files of a table that was made anew are not added to its successor', async () => {
+  const table = newMemoryTable({ formatVersion: 2, type: { kind: 'int' }, partitions: [] });
+  const append = table.newAppend([plainFile('mem/data/mine.parquet')]);
+  await append.prepare(table.loaded());
+  table.replace({ ...table.metadata(), tableUuid: 'another' });
+  await assert.rejects(append.prepare(table.loaded()), { code: 'COMMIT_CONFLICT', retryable: false });
+});
+
 test('refuses files that do not fit the partition spec', async () => {
   const table = newMemoryTable({ formatVersion: 2, type: { kind: 'date' }, partitions: ['month', 'void'] });
   const wrong: readonly (readonly [readonly (PrimitiveValue | null)[], RegExp])[] = [
@@ -339,13 +348,13 @@ function newMemoryTable({
       partitions: partitions.map((transform) => ({ column: ['v'], transform })),
       ...(properties !== undefined && { properties }),
     },
-    { tableUuid: 'd1f0c7a2-5f0b-4a43-9d0e-3c2b1a0f9e8d', location: 'mem' },
+    { tableUuid, location: 'mem' },
   );
   let metadata = applyUpdates(undefined, createTableUpdates(table), 1000);
   const identifier = { namespace: ['test'], name: 'memory' };
   const loaded = () => ({ identifier, metadata, metadataLocation: 'mem/metadata/v1.metadata.json', store });
   const newAppend = (dataFiles: readonly AddedDataFile[], summary: Record<string, string> = {}): Append =>
-    createAppend({ store, files, dataFiles, specId: 0, summary });
+    createAppend({ store, files, dataFiles, tableUuid, specId: 0, summary });
   const manifests = async () => {
     const list = metadata.snapshots.at(-1)?.manifestList ?? '';
     return readManifestList((await files.avroFile(store, list)).file);
