@@ -306,6 +306,26 @@ test('refuses files that do not fit the partition spec', async () => {
   assert.deepEqual(table.avroFiles(), []);
 });
 
+test('UUIDs that readers order differently are in manifests of their own', async () => {
+  const uuid = { kind: 'uuid' } as const;
+  const table = newMemoryTable({
+    formatVersion: 2,
+    type: uuid,
+    partitions: ['identity'],
+    properties: { 'commit.manifest.min-count-to-merge': '2' },
+  });
+  const uuids = [0x10, 0xf0, 0x05, 0x80, 0x7f].map((byte) => Uint8Array.from({ length: 16 }, () => byte));
+  await table.append(uuids.map((value, index) => fileOf(uuid, 'identity', value, index)));
+  const bounds = (await table.manifests()).map(({ partitions }) => [
+    partitions?.[0]?.lowerBound?.[0],
+    partitions?.[0]?.upperBound?.[0],
+  ]);
+  assert.deepEqual(bounds, [
+    [0x05, 0x7f],
+    [0x80, 0xf0],
+  ]);
+});
+
 test('a spec with two decimals and two uuids defines each Avro type once', async () => {
   const decimal = { kind: 'decimal', precision: 9, scale: 2 } as const;
   const columns = ['a', 'b'].map((name) => ({ name, type: decimal }));

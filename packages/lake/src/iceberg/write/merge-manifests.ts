@@ -43,13 +43,16 @@ export function planMerges(
   return { merges, kept: manifests.filter((manifest) => kept.has(manifest)) };
 }
 
-/** Delete manifests, encrypted ones, and those with partition values that are not understood stay as they are. */
+/**
+ * Delete manifests, encrypted ones, and those with partition values that are not understood stay as they are. Those with
+ * UUIDs too: they are apart because readers do not agree on the order of UUIDs.
+ */
 function isMergeable(manifest: ManifestFile, specs: ReadonlyMap<number, TypedPartitionSpec>): boolean {
   const types = specs.get(manifest.specId ?? -1)?.types;
   return (
     manifest.content === 'data' &&
     manifest.keyMetadata === null &&
-    types?.every((type) => type !== undefined) === true
+    types?.every((type) => type !== undefined && type.kind !== 'uuid') === true
   );
 }
 
