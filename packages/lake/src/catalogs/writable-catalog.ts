@@ -14,6 +14,12 @@ export interface StagedTable extends TableToWrite {
   readonly creation: TableCommit;
 }
 
+/** What a schema lists: a table or a view. */
+export interface ListedRelation {
+  readonly identifier: TableIdentifier;
+  readonly kind: 'table' | 'view';
+}
+
 export interface LoadedView {
   readonly identifier: TableIdentifier;
   readonly metadata: ViewMetadata;
@@ -58,6 +64,8 @@ export interface WritableCatalog extends Catalog {
     identifier: TableIdentifier,
     options: CatalogOptions & { readonly purge: boolean },
   ): Promise<void>;
+  /** Tables and views by name, looked at once. */
+  listRelations(namespace: Namespace, options?: CatalogOptions): Promise<readonly ListedRelation[]>;
   listViews(namespace: Namespace, options?: CatalogOptions): Promise<readonly TableIdentifier[]>;
   /** Throws TABLE_NOT_FOUND, also for a table. */
   loadView(identifier: TableIdentifier, options?: CatalogOptions): Promise<LoadedView>;

@@ -46,6 +46,24 @@ test('makes schemas, one in the other, and drops them when they are empty', asyn
   await assert.rejects(catalog.dropNamespace(['a']), { code: 'SCHEMA_NOT_FOUND' });
 });
 
+test('a table that is made in a schema while it is dropped stays, and so does the schema', async () => {
+  await catalog.createNamespace(['sales']);
+  const store = createFileStore();
+  let lists = 0;
+  const racing = catalogOver({
+    ...store,
+    async list(folder, options) {
+      const entries = await store.list(folder, options);
+      // The look before the folder is renamed away has just found nothing.
+      if (folder.endsWith('sales') && lists++ === 0) await catalog.createTable(orders, definition);
+      return entries;
+    },
+  });
+  await assert.rejects(racing.dropNamespace(['sales']), { code: 'SCHEMA_NOT_EMPTY', message: /"orders"/ });
+  assert.equal((await catalog.loadTable(orders)).metadata.schemas.length, 1);
+  assert.deepEqual(await readdir(root), ['sales']);
+});
+
 test('makes a table that is there for every catalog over the folder', async () => {
   await catalog.createNamespace(['sales']);
   const made = await catalog.createTable(orders, definition);
@@ -111,7 +129,7 @@ test('a table can be made with its first rows, all at once', async () => {
   await catalog.createNamespace(['sales']);
   const staged = await catalog.stageTable(orders, definition);
   const location = `${staged.metadata.location}/data/a.parquet`;
-  const append = appendOf([location]);
+  const append = appendOf(staged, [location]);
   const { updates } = await append.prepare(staged);
   const commit = { ...staged.creation, updates: [...staged.creation.updates, ...updates] };
   const made = await catalog.commitTable(orders, commit);
@@ -129,7 +147,7 @@ test('a table can be made with its first rows, all at once', async () => {
 test('a table whose folder was removed meanwhile is not made of what is left', async () => {
   await catalog.createNamespace(['sales']);
   const staged = await catalog.stageTable(orders, definition);
-  const { updates } = await appendOf(['a.parquet']).prepare(staged);
+  const { updates } = await appendOf(staged, ['a.parquet']).prepare(staged);
   await rm(staged.metadata.location, { recursive: true });
   const commit = { ...staged.creation, updates: [...staged.creation.updates, ...updates] };
   await assert.rejects(catalog.commitTable(orders, commit), { code: 'COMMIT_CONFLICT', retryable: false });
@@ -283,25 +301,32 @@ test('what a failing disk did is looked at before it is called a failure', async
 });
 
 test('an append whose outcome is unknown is found in the table, or leaves its files', async () => {
-  await makeOrders();
+  const table = await makeOrders();
   const linked = catalogOver(failingStore('v2.metadata.json', 'after', true));
-  const committed = await commitWithRetry({ catalog: linked, identifier: orders, change: appendOf(['a']) });
+  const committed = await commitWithRetry({
+    catalog: linked,
+    identifier: orders,
+    change: appendOf(table, ['a']),
+  });
   assert.equal(committed.metadata.snapshots.length, 1);
   const lost = catalogOver(failingStore('v3.metadata.json', 'before', false));
   const before = await avroFiles();
-  await assert.rejects(commitWithRetry({ catalog: lost, identifier: orders, change: appendOf(['b']) }), {
-    code: 'COMMIT_OUTCOME_UNKNOWN',
-  });
+  await assert.rejects(
+    commitWithRetry({ catalog: lost, identifier: orders, change: appendOf(table, ['b']) }),
+    {
+      code: 'COMMIT_OUTCOME_UNKNOWN',
+    },
+  );
   assert.equal((await avroFiles()).length, before.length + 2);
 });
 
 test('appends that meet all get in; one that may not try again leaves nothing', async () => {
-  await makeOrders({ 'commit.retry.num-retries': '50', 'commit.retry.min-wait-ms': '1' });
+  const table = await makeOrders({ 'commit.retry.num-retries': '50', 'commit.retry.min-wait-ms': '1' });
   const appends = Array.from({ length: 10 }, (_unused, index) =>
     commitWithRetry({
       catalog: catalogOver(createFileStore()),
       identifier: orders,
-      change: appendOf([`f${index}`]),
+      change: appendOf(table, [`f${index}`]),
     }),
   );
   await Promise.all(appends);
@@ -314,10 +339,10 @@ test('appends that meet all get in; one that may not try again leaves nothing', 
     updates: [setProperty('commit.retry.num-retries', '0')],
   });
   const overtaken = overtakenBy(() =>
-    commitWithRetry({ catalog, identifier: orders, change: appendOf(['other']) }),
+    commitWithRetry({ catalog, identifier: orders, change: appendOf(table, ['other']) }),
   );
   await assert.rejects(
-    commitWithRetry({ catalog: overtaken, identifier: orders, change: appendOf(['mine']) }),
+    commitWithRetry({ catalog: overtaken, identifier: orders, change: appendOf(table, ['mine']) }),
     {
       code: 'COMMIT_CONFLICT',
     },
@@ -326,29 +351,32 @@ test('appends that meet all get in; one that may not try again leaves nothing', 
 });
 
 test('a turn that was left behind holds nobody up', async () => {
-  const { metadata } = await makeOrders();
-  const turn = `${metadata.location}/metadata/.turn`;
+  const table = await makeOrders();
+  const turn = `${table.metadata.location}/metadata/.turn`;
   const ended = spawnSync(process.execPath, ['--version']).pid;
   const aMinuteAgo = Date.now() / 1000 - 60;
   for (const owner of [`${ended} ${hostname()} x`, `${process.pid} elsewhere x`]) {
     await writeFile(turn, owner);
     if (owner.includes('elsewhere')) await utimes(turn, aMinuteAgo, aMinuteAgo);
-    await commitWithRetry({ catalog, identifier: orders, change: appendOf([owner]) });
+    await commitWithRetry({ catalog, identifier: orders, change: appendOf(table, [owner]) });
   }
   assert.equal((await catalog.loadTable(orders)).metadata.snapshots.length, 2);
   await assert.rejects(readFile(turn), { code: 'ENOENT' });
 });
 
 test('a wait for the next attempt ends at once when it is cancelled', async () => {
-  await makeOrders({ 'commit.retry.min-wait-ms': '100000', 'commit.retry.max-wait-ms': '100000' });
+  const table = await makeOrders({
+    'commit.retry.min-wait-ms': '100000',
+    'commit.retry.max-wait-ms': '100000',
+  });
   const abort = new AbortController();
   let attempts = 0;
   const overtaken = overtakenBy(async () => {
-    await commitWithRetry({ catalog, identifier: orders, change: appendOf([`other ${attempts}`]) });
+    await commitWithRetry({ catalog, identifier: orders, change: appendOf(table, [`other ${attempts}`]) });
     attempts += 1;
     if (attempts === 2) setImmediate(() => abort.abort());
   });
-  const change = appendOf(['mine']);
+  const change = appendOf(table, ['mine']);
   await assert.rejects(
     commitWithRetry({
       catalog: overtaken,
@@ -381,11 +409,12 @@ async function makeOrders(properties: Record<string, string> = {}): Promise<Load
   return catalog.createTable(orders, { ...definition, properties });
 }
 
-function appendOf(locations: readonly string[]) {
+function appendOf(table: Pick<LoadedTable, 'metadata'>, locations: readonly string[]) {
   return createAppend({
     store: createFileStore(),
     files: createMetadataFiles(10_000_000),
     dataFiles: locations.map((location) => plainFile(location)),
+    tableUuid: table.metadata.tableUuid,
     specId: 0,
   });
 }

@@ -9,11 +9,12 @@ import { resolve } from 'node:path';
 import { QueryError } from '@svc/base';
 import type { MetadataFiles } from '../../iceberg/cache/metadata-files.js';
 import type { ObjectStore } from '../../storage/object-store.js';
-import type { CatalogOptions, LoadedTable, TableIdentifier } from '../catalog.js';
-import type { WritableCatalog } from '../writable-catalog.js';
+import type { CatalogOptions, LoadedTable, Namespace, TableIdentifier } from '../catalog.js';
+import type { ListedRelation, WritableCatalog } from '../writable-catalog.js';
 import {
   type CatalogFolder,
   childrenOf,
+  classifiedChildren,
   distinctNames,
   findTable,
   resolveNamespace,
@@ -44,11 +45,10 @@ export function createFileSystemCatalog(catalog: FileSystemCatalogOptions): Writ
       const names = distinctNames(await childrenOf(context, folder.folders, 'schema'));
       return names.map((name) => [...folder.namespace, name]);
     },
+    listRelations: (namespace, options) => listRelations(contextOf(options), namespace),
     async listTables(namespace, options) {
-      const context = contextOf(options);
-      const folder = await resolveNamespace(context, namespace);
-      const names = distinctNames(await childrenOf(context, folder.folders, 'table'));
-      return names.map((name) => ({ namespace: folder.namespace, name }));
+      const relations = await listRelations(contextOf(options), namespace);
+      return relations.filter((each) => each.kind === 'table').map((each) => each.identifier);
     },
     loadTable: (identifier, options) => loadTable(contextOf(options), identifier),
     async namespaceExists(namespace, options) {
@@ -77,10 +77,8 @@ export function createFileSystemCatalog(catalog: FileSystemCatalogOptions): Writ
     },
     dropTable: (identifier, { purge, ...options }) => dropTable(contextOf(options), identifier, purge),
     async listViews(namespace, options) {
-      const context = contextOf(options);
-      const folder = await resolveNamespace(context, namespace);
-      const names = distinctNames(await childrenOf(context, folder.folders, 'view'));
-      return names.map((name) => ({ namespace: folder.namespace, name }));
+      const relations = await listRelations(contextOf(options), namespace);
+      return relations.filter((each) => each.kind === 'view').map((each) => each.identifier);
     },
     loadView: (identifier, options) => loadView(contextOf(options), identifier),
     createView: (identifier, definition, options) => createView(contextOf(options), identifier, definition),
@@ -93,6 +91,19 @@ export function createFileSystemCatalog(catalog: FileSystemCatalogOptions): Writ
 function absoluteRoot(root: string): string {
   const isUri = /^[a-z][a-z0-9+.-]+:/i.test(root);
   return isUri ? root.replace(/(?<=.)\/+$/, '') : resolve(root);
+}
+
+async function listRelations(
+  context: CatalogFolder,
+  namespace: Namespace,
+): Promise<readonly ListedRelation[]> {
+  const resolved = await resolveNamespace(context, namespace);
+  const relations = new Map<string, ListedRelation>();
+  for (const { name, kind } of await classifiedChildren(context, resolved.folders))
+    if ((kind === 'table' || kind === 'view') && !relations.has(name))
+      relations.set(name, { identifier: { namespace: resolved.namespace, name }, kind });
+  const names = [...relations.keys()].sort();
+  return names.flatMap((name) => relations.get(name) ?? []);
 }
 
 /** How often a table is looked for again whose metadata file was deleted just before it was read. */

@@ -1,5 +1,5 @@
 import { mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { QueryError } from '@svc/base';
 import { fileError } from '../../storage/file-errors.js';
 import { syncFolder } from '../../storage/sync-folder.js';
@@ -45,7 +45,7 @@ export async function dropNamespace(context: CatalogFolder, namespace: Namespace
       try {
         await checkIsEmpty(context, aside, namespace);
       } catch (error) {
-        await rename(aside, path);
+        await putBack(aside, path);
         throw error;
       }
       await removeEmpty(aside);
@@ -53,6 +53,19 @@ export async function dropNamespace(context: CatalogFolder, namespace: Namespace
       throw fileError(folder, error);
     }
   }
+}
+
+/** Child by child when somebody has made the folder anew meanwhile. */
+async function putBack(aside: string, path: string): Promise<void> {
+  try {
+    await rename(aside, path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw error;
+    for (const name of await readdir(aside)) await rename(join(aside, name), join(path, name));
+    await rmdir(aside);
+  }
+  await syncFolder(dirname(path));
 }
 
 async function checkIsEmpty(context: CatalogFolder, folder: string, namespace: Namespace): Promise<void> {

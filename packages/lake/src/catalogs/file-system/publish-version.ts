@@ -41,8 +41,10 @@ export async function publishVersion(
 async function writeHint(store: ObjectStore, folder: string, version: number): Promise<void> {
   const metadata = `${folder}/metadata`;
   const hinted = await readVersionHint(store, metadata, {});
-  if (hinted === undefined || hinted < version)
-    await store.write(`${metadata}/${versionHintFile}`, Buffer.from(String(version)));
+  if (hinted !== undefined && hinted >= version) return;
+  await store.write(`${metadata}/${versionHintFile}`, Buffer.from(String(version)));
+  // What Hadoop's local file system checks its own hint by, and would now refuse ours for.
+  await store.delete(`${metadata}/.${versionHintFile}.crc`);
 }
 
 /**

@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { throwIfAborted } from '@svc/base';
+import { QueryError, throwIfAborted } from '@svc/base';
 import { applyUpdates } from '../../iceberg/changes/apply-updates.js';
 import type { TableCommit } from '../../iceberg/changes/table-change.js';
 import { createTableUpdates, newTable, type TableDefinition } from '../../iceberg/write/create-table.js';
@@ -15,7 +15,7 @@ import { syncFolder } from '../../storage/sync-folder.js';
 import type { TableIdentifier } from '../catalog.js';
 import type { StagedTable } from '../writable-catalog.js';
 import { asideFolder, removeStale, renameAway } from './aside-folder.js';
-import { type CatalogFolder, resolveNamespace } from './catalog-folder.js';
+import { type CatalogFolder, quoted, resolveNamespace } from './catalog-folder.js';
 import { kindOfFolder, stagedMarker } from './folder-kind.js';
 import { alreadyExists, findSibling, newFolderName, pathOf } from './writable-folder.js';
 
@@ -69,9 +69,7 @@ export async function makeStagedFolder(context: CatalogFolder, place: NewPlace):
   const { parentPath, location } = place;
   const aside = asideFolder(parentPath, 'staging');
   try {
-    await mkdir(parentPath, { recursive: true });
-    await removeStale(parentPath, Date.now());
-    await mkdir(join(aside, 'metadata'), { recursive: true });
+    await makeAside(place, aside);
     await mkdir(join(aside, 'data'));
     await writeFile(join(aside, stagedMarker), '');
     await syncFolder(aside);
@@ -85,6 +83,26 @@ export async function makeStagedFolder(context: CatalogFolder, place: NewPlace):
   } finally {
     await rm(aside, { recursive: true, force: true });
   }
+}
+
+/**
+ * The folder of a table or view that is being made. Its schema's is not made anew: it may just have been dropped. Throws
+ * SCHEMA_NOT_FOUND.
+ */
+export async function makeAside({ parentPath, identifier }: NewPlace, aside: string): Promise<void> {
+  const { namespace } = identifier;
+  try {
+    if (namespace.length === 0) await mkdir(parentPath, { recursive: true });
+    await removeStale(parentPath, Date.now());
+    await mkdir(aside);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    throw new QueryError(
+      'SCHEMA_NOT_FOUND',
+      `Schema ${quoted(namespace.join('.'))} does not exist any more.`,
+    );
+  }
+  await mkdir(join(aside, 'metadata'));
 }
 
 /** Only what is empty is removed, so that another statement which stages the same table loses no file. */

@@ -84,7 +84,8 @@ test('a writer that is killed at any time leaves a readable table with all that 
     const { metadata } = await catalog.loadTable(identifier);
     assert.equal(planned.size, metadata.snapshots.length, `seed ${seed}`);
   }
-  const change = createAppend({ store, files, dataFiles: [plainFile('last')], specId: 0 });
+  const { tableUuid } = (await catalog.loadTable(identifier)).metadata;
+  const change = createAppend({ store, files, dataFiles: [plainFile('last')], tableUuid, specId: 0 });
   await commitWithRetry({ catalog, identifier, change });
   assert.ok((await plannedFiles()).includes('last'));
 });

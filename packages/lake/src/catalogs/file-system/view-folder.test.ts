@@ -59,6 +59,10 @@ test('tables and views share their names', async () => {
   });
   const orders = { namespace: ['sales'], name: 'orders' };
   await catalog.createTable(orders, table);
+  assert.deepEqual(await catalog.listRelations(['SALES']), [
+    { identifier: orders, kind: 'table' },
+    { identifier, kind: 'view' },
+  ]);
   await assert.rejects(catalog.createView(orders, view('select 1')), { code: 'ALREADY_EXISTS' });
   for (const call of [
     catalog.loadView(orders),

@@ -3,8 +3,7 @@
  * of one name exactly one is made, and no list has to open a file to tell them apart.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { QueryError, throwIfAborted } from '@svc/base';
 import {
   newViewMetadata,
@@ -18,13 +17,13 @@ import { createFileStore } from '../../storage/file-store.js';
 import { syncFolder } from '../../storage/sync-folder.js';
 import type { TableIdentifier } from '../catalog.js';
 import type { LoadedView } from '../writable-catalog.js';
-import { asideFolder, removeStale } from './aside-folder.js';
+import { asideFolder } from './aside-folder.js';
 import { type CatalogFolder, type FoundTable, findTable } from './catalog-folder.js';
 import { dropFolder } from './drop-table.js';
 import { kindOfFolder, viewMarkerOf } from './folder-kind.js';
 import { committedVersion } from './metadata-file.js';
 import { publishVersion } from './publish-version.js';
-import { newPlace } from './stage-table.js';
+import { makeAside, newPlace } from './stage-table.js';
 import { alreadyExists } from './writable-folder.js';
 
 /** Replacements that another one overtook before the statement gives up. */
@@ -45,9 +44,7 @@ export async function createView(
   const metadata = newViewMetadata(definition, { viewUuid: randomUUID(), location }, Date.now());
   const aside = asideFolder(parentPath, 'staging');
   try {
-    await mkdir(parentPath, { recursive: true });
-    await removeStale(parentPath, Date.now());
-    await mkdir(join(aside, 'metadata'), { recursive: true });
+    await makeAside(place, aside);
     await writeFile(viewMarkerOf(aside), '');
     await publishVersion(createFileStore(), {
       folder: aside,

@@ -182,6 +182,24 @@ test('updates that leave no valid table are refused', () => {
   assert.throws(() => applyUpdates(undefined, withoutSchema, 1), { code: 'INVALID_ARGUMENT' });
 });
 
+test('a table cannot lose a column that it is partitioned by', () => {
+  const metadata = created(2, { partitions: [{ column: ['at'], transform: 'month' }] });
+  const [schema] = metadata.schemas;
+  assert.ok(schema);
+  const change = (fields: typeof schema.fields) =>
+    applyUpdates(
+      metadata,
+      [
+        { action: 'add-schema', schema: { ...schema, fields } },
+        { action: 'set-current-schema', schemaId: -1 },
+      ],
+      1,
+    );
+  assert.throws(() => change(schema.fields.slice(0, 1)), /"at_month" is made of a column that is not there/);
+  const text = schema.fields.map((each) => ({ ...each, type: { kind: 'string' } as const }));
+  assert.throws(() => change(text), /cannot be partitioned by month/);
+});
+
 test('requirements hold for the table they were made for and for no other', () => {
   const metadata = created();
   const holding: readonly TableRequirement[] = [

@@ -3,12 +3,15 @@
  * what this version does not know.
  */
 import { QueryError } from '@svc/base';
+import { typedPartitionSpecs } from '../scan/partition-types.js';
+import { fieldIdsOf } from '../spec/field-ids.js';
 import type { JsonObject, JsonValue } from '../spec/lossless-json.js';
 import { jsonNumber } from '../spec/lossless-json.js';
 import { tableMetadataOf } from '../spec/parse-table-metadata.js';
 import type { Snapshot, SnapshotReference } from '../spec/snapshot.js';
 import { printReference, printSnapshot } from '../spec/snapshot.js';
 import type { TableMetadata } from '../spec/table-metadata.js';
+import { parseTransform } from '../transforms/transform.js';
 import { addSchema, addSortOrder, addSpec, setCurrent } from './add-definition.js';
 import {
   type Draft,
@@ -19,6 +22,11 @@ import {
   newestWrittenFormat,
 } from './metadata-draft.js';
 import { mainBranch, type TableUpdate } from './table-change.js';
+
+const definingActions: ReadonlySet<TableUpdate['action']> = new Set([
+  'set-current-schema',
+  'set-default-spec',
+]);
 
 /**
  * `metadata` is `undefined` for a table that is created. Throws INVALID_ARGUMENT for updates that do not fit the table or
@@ -33,10 +41,29 @@ export function applyUpdates(
   for (const update of updates) applyUpdate(draft, update, nowMs);
   const json = finished(draft, metadata?.lastUpdatedMs ?? 0, nowMs);
   try {
-    return tableMetadataOf(json, 'The changed metadata');
+    const changed = tableMetadataOf(json, 'The changed metadata');
+    if (updates.some((update) => definingActions.has(update.action))) checkDefaultSpec(changed);
+    return changed;
   } catch (error) {
     if (!(error instanceof QueryError) || error.code !== 'DATA_CORRUPT') throw error;
     throw invalidChange(error.message.replace(/\.$/, ''));
+  }
+}
+
+/** Throws INVALID_ARGUMENT when a column that the table is partitioned by is not there, or has another type. */
+function checkDefaultSpec(metadata: TableMetadata): void {
+  const schema = metadata.schemas.find((each) => each.schemaId === metadata.currentSchemaId);
+  const fieldIds = new Set(fieldIdsOf(schema?.fields ?? []));
+  const spec =
+    schema && typedPartitionSpecs({ ...metadata, schemas: [schema] }, schema).get(metadata.defaultSpecId);
+  for (const [slot, { name, transform, sourceIds }] of (spec?.spec.fields ?? []).entries()) {
+    if (transform === 'void' || parseTransform(transform).kind === 'unknown') continue;
+    if (!sourceIds.every((id) => fieldIds.has(id)))
+      throw invalidChange(
+        `the partition field ${JSON.stringify(name)} is made of a column that is not there`,
+      );
+    if (spec?.types[slot] === undefined)
+      throw invalidChange(`the type of its column cannot be partitioned by ${transform}`);
   }
 }
 

@@ -7,14 +7,7 @@ import { printJson } from '../spec/lossless-json.js';
 import { printPartitionField } from '../spec/partition-spec.js';
 import { printSchema } from '../spec/schema-json.js';
 import type { PrimitiveType, Schema } from '../spec/types.js';
-import {
-  compareValues,
-  isAgreedUuidRange,
-  isFloating,
-  isNaNValue,
-  type PrimitiveValue,
-  toComparable,
-} from '../spec/values.js';
+import { compareValues, isFloating, isNaNValue, type PrimitiveValue, toComparable } from '../spec/values.js';
 import { decimalBytes, manifestListSchema, manifestSchema } from './avro-schemas.js';
 import type { TypedPartitionSpec } from './data-file.js';
 import type { ManifestFile } from './manifest-list.js';
@@ -270,14 +263,10 @@ function summariseValues(
     .filter((value) => !isNaNValue(value))
     .sort((a, b) => compareValues(toComparable(a), toComparable(b)));
   const [lower, upper] = [ordered[0], ordered.at(-1)];
-  const isKnown =
-    type !== undefined &&
-    (type.kind !== 'uuid' ||
-      (lower instanceof Uint8Array && upper instanceof Uint8Array && isAgreedUuidRange(lower, upper)));
   return {
     containsNull: present.length < values.length,
     containsNaN: type !== undefined && isFloating(type) ? present.some(isNaNValue) : null,
-    lowerBound: !isKnown || lower === undefined ? null : encodeBinaryValue(type, lower),
-    upperBound: !isKnown || upper === undefined ? null : encodeBinaryValue(type, upper),
+    lowerBound: type === undefined || lower === undefined ? null : encodeBinaryValue(type, lower),
+    upperBound: type === undefined || upper === undefined ? null : encodeBinaryValue(type, upper),
   };
 }

@@ -22,6 +22,7 @@ import { parseTransform, transformResultType } from '../transforms/transform.js'
 import { type Append, createAppend } from './append-files.js';
 import { createTableUpdates, newTable, type TableDefinition } from './create-table.js';
 
+const tableUuid = 'd1f0c7a2-5f0b-4a43-9d0e-3c2b1a0f9e8d';
 const microsOfDay = 86_400_000_000n;
 const values: Readonly<Record<string, readonly PrimitiveValue[]>> = {
   boolean: [true, false],
@@ -221,6 +222,36 @@ test('takes over manifests of which format 1 only says where they are', async ()
   assert.equal((await table.entries()).length, 4);
 });
 
+test('a table that becomes format 2 keeps its files, which have no sequence number', async () => {
+  const table = newMemoryTable({
+    formatVersion: 1,
+    type: { kind: 'int' },
+    partitions: ['identity'],
+    properties: { 'commit.manifest.min-count-to-merge': '3' },
+  });
+  const file = (index: number) => fileOf({ kind: 'int' }, 'identity', index, index);
+  await table.append([file(0)]);
+  table.replace(
+    applyUpdates(table.metadata(), [{ action: 'upgrade-format-version', formatVersion: 2 }], Date.now()),
+  );
+  const numbers = async () => {
+    const entries = await table.entries();
+    return entries.map((entry) => [entry.file.location, entry.sequenceNumber]);
+  };
+  await table.append([file(1)]);
+  assert.deepEqual(await numbers(), [
+    ['mem/data/1.parquet', 1n],
+    ['mem/data/0.parquet', 0n],
+  ]);
+  await table.append([file(2)]);
+  assert.equal((await table.manifests()).length, 1, 'merged');
+  assert.deepEqual(await numbers(), [
+    ['mem/data/2.parquet', 2n],
+    ['mem/data/1.parquet', 1n],
+    ['mem/data/0.parquet', 0n],
+  ]);
+});
+
 test('an attempt after a conflict keeps the manifests of its files, and leftovers are removed', async () => {
   const table = newMemoryTable({ formatVersion: 2, type: { kind: 'int' }, partitions: [] });
   const append = table.newAppend([plainFile('mem/data/mine.parquet')]);
@@ -251,6 +282,14 @@ test('a failed append leaves nothing that it wrote', async () => {
   assert.deepEqual(table.avroFiles(), before);
 });
 
+test('files of a table that was made anew are not added to its successor', async () => {
+  const table = newMemoryTable({ formatVersion: 2, type: { kind: 'int' }, partitions: [] });
+  const append = table.newAppend([plainFile('mem/data/mine.parquet')]);
+  await append.prepare(table.loaded());
+  table.replace({ ...table.metadata(), tableUuid: 'another' });
+  await assert.rejects(append.prepare(table.loaded()), { code: 'COMMIT_CONFLICT', retryable: false });
+});
+
 test('refuses files that do not fit the partition spec', async () => {
   const table = newMemoryTable({ formatVersion: 2, type: { kind: 'date' }, partitions: ['month', 'void'] });
   const wrong: readonly (readonly [readonly (PrimitiveValue | null)[], RegExp])[] = [
@@ -267,18 +306,24 @@ test('refuses files that do not fit the partition spec', async () => {
   assert.deepEqual(table.avroFiles(), []);
 });
 
-test('bounds of UUIDs stand where every reader orders them alike, and nowhere else', async () => {
+test('UUIDs that readers order differently are in manifests of their own', async () => {
   const uuid = { kind: 'uuid' } as const;
-  const summaryOf = async (...first: readonly number[]) => {
-    const table = newMemoryTable({ formatVersion: 2, type: uuid, partitions: ['identity'] });
-    const values = first.map((byte) => Uint8Array.from({ length: 16 }, () => byte));
-    await table.append(values.map((value, index) => fileOf(uuid, 'identity', value, index)));
-    const [manifest] = await table.manifests();
-    return manifest?.partitions?.[0]?.lowerBound?.[0] ?? null;
-  };
-  assert.equal(await summaryOf(0x10, 0x05, 0x7f), 0x05);
-  assert.equal(await summaryOf(0xf0, 0x80), 0x80);
-  assert.equal(await summaryOf(0xf0, 0x05), null);
+  const table = newMemoryTable({
+    formatVersion: 2,
+    type: uuid,
+    partitions: ['identity'],
+    properties: { 'commit.manifest.min-count-to-merge': '2' },
+  });
+  const uuids = [0x10, 0xf0, 0x05, 0x80, 0x7f].map((byte) => Uint8Array.from({ length: 16 }, () => byte));
+  await table.append(uuids.map((value, index) => fileOf(uuid, 'identity', value, index)));
+  const bounds = (await table.manifests()).map(({ partitions }) => [
+    partitions?.[0]?.lowerBound?.[0],
+    partitions?.[0]?.upperBound?.[0],
+  ]);
+  assert.deepEqual(bounds, [
+    [0x05, 0x7f],
+    [0x80, 0xf0],
+  ]);
 });
 
 test('a spec with two decimals and two uuids defines each Avro type once', async () => {
@@ -323,13 +368,13 @@ function newMemoryTable({
       partitions: partitions.map((transform) => ({ column: ['v'], transform })),
       ...(properties !== undefined && { properties }),
     },
-    { tableUuid: 'd1f0c7a2-5f0b-4a43-9d0e-3c2b1a0f9e8d', location: 'mem' },
+    { tableUuid, location: 'mem' },
   );
   let metadata = applyUpdates(undefined, createTableUpdates(table), 1000);
   const identifier = { namespace: ['test'], name: 'memory' };
   const loaded = () => ({ identifier, metadata, metadataLocation: 'mem/metadata/v1.metadata.json', store });
   const newAppend = (dataFiles: readonly AddedDataFile[], summary: Record<string, string> = {}): Append =>
-    createAppend({ store, files, dataFiles, specId: 0, summary });
+    createAppend({ store, files, dataFiles, tableUuid, specId: 0, summary });
   const manifests = async () => {
     const list = metadata.snapshots.at(-1)?.manifestList ?? '';
     return readManifestList((await files.avroFile(store, list)).file);

@@ -33,6 +33,8 @@ export interface AppendOptions {
   readonly store: ObjectStore;
   readonly files: MetadataFiles;
   readonly dataFiles: readonly AddedDataFile[];
+  /** Of the table that the files were written for: they are added to no other one that has its name now. */
+  readonly tableUuid: string;
   /** The partition spec that the files were written under. */
   readonly specId: number;
   /** Further entries of the snapshot's summary, like `engine-name` and `engine-version`. */
@@ -60,6 +62,7 @@ export function createAppend(options: AppendOptions): Append {
     prepare: (table, { signal } = {}) => prepare({ ...options, snapshotId, attempts, signal }, table),
     cleanUp: async (committed) => {
       const snapshot = committed?.snapshots.find((each) => each.snapshotId === snapshotId);
+      if (committed !== undefined && snapshot === undefined) return;
       const used = attempts.usedBy.get(snapshot?.manifestList ?? '') ?? new Set();
       const unused = [...attempts.written].filter((location) => !used.has(location));
       for (const location of unused) {
@@ -89,6 +92,7 @@ interface Preparing extends AppendOptions {
 async function prepare(append: Preparing, table: TableToWrite): Promise<TableCommit> {
   const { metadata } = table;
   const { snapshotId, attempts, signal } = append;
+  checkIsSameTable(append, metadata);
   const parent = metadata.snapshots.find((each) => each.snapshotId === metadata.currentSnapshotId);
   const { formatVersion } = metadata;
   const sequenceNumber = formatVersion === 1 ? 0n : metadata.lastSequenceNumber + 1n;
@@ -136,6 +140,15 @@ async function prepare(append: Preparing, table: TableToWrite): Promise<TableCom
     summary: appendSummary(parent, append.dataFiles, append.summary ?? {}),
     firstRowId: undefined,
   });
+}
+
+function checkIsSameTable({ tableUuid }: AppendOptions, metadata: TableMetadata): void {
+  if (metadata.tableUuid.toLowerCase() === tableUuid.toLowerCase()) return;
+  throw new QueryError(
+    'COMMIT_CONFLICT',
+    `The table at ${metadata.location} was dropped and made anew while rows for it were written.`,
+    { retryable: false },
+  );
 }
 
 /** The sequence number is the attempt's; all else of a manifest of added files stays true whoever commits before. */

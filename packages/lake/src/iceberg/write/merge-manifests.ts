@@ -17,6 +17,9 @@ export interface MergeLimits {
   readonly minManifests: number;
 }
 
+/** What is decoded of a manifest takes many times its size: more are not read at one time. */
+const maxMergedBytes = 2 * 1024 * 1024;
+
 /** `manifests` are listed newest first; the new ones of the commit come first. */
 export function planMerges(
   manifests: readonly ManifestFile[],
@@ -32,7 +35,7 @@ export function planMerges(
     else groups.set(manifest.specId ?? 0, [...(groups.get(manifest.specId ?? 0) ?? []), manifest]);
   }
   for (const group of groups.values())
-    for (const bin of packFromEnd(group, limits.targetBytes)) {
+    for (const bin of packFromEnd(group, Math.min(limits.targetBytes, maxMergedBytes))) {
       const waits = newest !== undefined && bin.includes(newest) && bin.length < limits.minManifests;
       if (bin.length > 1 && !waits) merges.push(bin);
       else for (const manifest of bin) kept.add(manifest);
@@ -40,13 +43,16 @@ export function planMerges(
   return { merges, kept: manifests.filter((manifest) => kept.has(manifest)) };
 }
 
-/** Delete manifests, encrypted ones, and those with partition values that are not understood stay as they are. */
+/**
+ * Delete manifests, encrypted ones, and those with partition values that are not understood stay as they are. Those with
+ * UUIDs too: they are apart because readers do not agree on the order of UUIDs.
+ */
 function isMergeable(manifest: ManifestFile, specs: ReadonlyMap<number, TypedPartitionSpec>): boolean {
   const types = specs.get(manifest.specId ?? -1)?.types;
   return (
     manifest.content === 'data' &&
     manifest.keyMetadata === null &&
-    types?.every((type) => type !== undefined) === true
+    types?.every((type) => type !== undefined && type.kind !== 'uuid') === true
   );
 }
 

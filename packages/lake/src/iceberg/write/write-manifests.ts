@@ -5,6 +5,7 @@ import type { TypedPartitionSpec } from '../manifests/data-file.js';
 import type { ManifestFile } from '../manifests/manifest-list.js';
 import { type ManifestEntry, type WrittenManifest, writeManifest } from '../manifests/write-manifest.js';
 import type { Schema } from '../spec/types.js';
+import type { PrimitiveValue } from '../spec/values.js';
 
 export interface ManifestWriting {
   readonly store: ObjectStore;
@@ -20,7 +21,7 @@ export interface ManifestWriting {
   readonly onFile: (location: string) => void;
 }
 
-/** Entries keep their order. */
+/** Entries keep their order, but where UUIDs are partition values: see `groupByUuidOrder`. */
 export async function writeManifests(
   writing: ManifestWriting,
   partitionSpec: TypedPartitionSpec,
@@ -29,13 +30,37 @@ export async function writeManifests(
   const { store, folder, targetBytes, signal } = writing;
   const uuid = randomUUID();
   const manifests: ManifestFile[] = [];
-  for (const { bytes, manifest } of encodeParts(writing, partitionSpec, entries, targetBytes)) {
-    const location = `${folder}/${uuid}-m${manifests.length}.avro`;
-    writing.onFile(location);
-    await store.write(location, bytes, signal && { signal });
-    manifests.push({ ...manifest, location });
-  }
+  for (const group of groupByUuidOrder(partitionSpec, entries))
+    for (const { bytes, manifest } of encodeParts(writing, partitionSpec, group, targetBytes)) {
+      const location = `${folder}/${uuid}-m${manifests.length}.avro`;
+      writing.onFile(location);
+      await store.write(location, bytes, signal && { signal });
+      manifests.push({ ...manifest, location });
+    }
   return manifests;
+}
+
+/**
+ * Readers do not agree on the order of UUIDs (see `isAgreedUuidRange`), but a manifest list must say the bounds of
+ * partition values. So those that are ordered differently go into different manifests.
+ */
+function groupByUuidOrder(
+  { types }: TypedPartitionSpec,
+  entries: readonly ManifestEntry[],
+): readonly (readonly ManifestEntry[])[] {
+  if (!types.some((type) => type?.kind === 'uuid')) return [entries];
+  const groups = new Map<string, ManifestEntry[]>();
+  for (const entry of entries) {
+    const key = types.map((type, slot) => (type?.kind === 'uuid' ? signsOf(entry.file.partition[slot]) : ''));
+    const group = groups.get(key.join()) ?? [];
+    groups.set(key.join(), group);
+    group.push(entry);
+  }
+  return [...groups.values()];
+}
+
+function signsOf(value: PrimitiveValue | null | undefined): string {
+  return value instanceof Uint8Array ? [0, 8].map((index) => (value[index] ?? 0) >> 7).join('') : 'null';
 }
 
 /** How well entries compress is only known once all are: a first try says how many parts there must be. */

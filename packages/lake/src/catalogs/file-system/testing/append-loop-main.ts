@@ -14,9 +14,12 @@ const store = createFileStore();
 const files = createMetadataFiles(50_000_000);
 const catalog = createFileSystemCatalog({ root, store, files });
 
+const identifier = { namespace: ['s'], name: 't' };
+const { tableUuid } = (await catalog.loadTable(identifier)).metadata;
+
 for (let index = 0; index < Number(count); index++) {
   const location = `${name}-${index}`;
-  const change = createAppend({ store, files, dataFiles: [plainFile(location)], specId: 0 });
-  await commitWithRetry({ catalog, identifier: { namespace: ['s'], name: 't' }, change });
+  const change = createAppend({ store, files, dataFiles: [plainFile(location)], tableUuid, specId: 0 });
+  await commitWithRetry({ catalog, identifier, change });
   process.stdout.write(`${location}\n`);
 }
