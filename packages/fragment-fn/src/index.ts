@@ -12,3 +12,16 @@ export { type FragmentResult, runFragment } from './runtime.js';
 export { engineType } from './views/engine-type.js';
 export { sessionStatements } from './views/session-sql.js';
 export { stubFileSql, stubViewSql } from './views/view-sql.js';
+export {
+  type WriteOptions,
+  type WrittenFile,
+  type WrittenFragment,
+  writeFragment,
+} from './write/write-fragment.js';
+export {
+  defaultWriteSettings,
+  type TargetColumn,
+  type TargetPartition,
+  type WriteRequest,
+  type WriteTarget,
+} from './write/write-target.js';

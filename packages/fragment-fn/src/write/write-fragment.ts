@@ -1,0 +1,209 @@
+/**
+ * A fragment that writes: the query runs in an engine host like any other, and its rows become Parquet files in the
+ * lease's output folder. They are the caller's for as long as `take` runs; what is not moved away by then is gone.
+ */
+import { QueryError, throwIfAborted } from '@svc/base';
+import { collectRows, type EngineLease, type EngineProfile, type ResultRow } from '@svc/engine';
+import type { PrimitiveValue } from '@svc/lake';
+import { quoteIdentifier, quoteString } from '@svc/sql';
+import {
+  bindTables,
+  type FragmentEnvironment,
+  type FragmentOptions,
+  fragmentStatistics,
+  type LeasedFragment,
+  onLease,
+  stageTables,
+} from '../leased-fragment.js';
+import { namingOriginalFiles } from '../original-files.js';
+import type { FragmentStatistics } from '../request.js';
+import { type PlannedPartition, planWrite } from './copy-sql.js';
+import { partitionValue } from './partition-sql.js';
+import type { WriteRequest, WriteTarget } from './write-target.js';
+
+export interface WriteOptions extends FragmentOptions {
+  /** Moves the files away. What it throws is what `writeFragment` throws; `signal` aborts at the fragment's time limit. */
+  take(files: readonly WrittenFile[], signal: AbortSignal): Promise<void>;
+}
+
+/** A Parquet file with at least one row. */
+export interface WrittenFile {
+  /** In the lease's output folder. */
+  readonly path: string;
+  readonly rowCount: number;
+  readonly sizeBytes: number;
+  /** What all its rows have after the transforms, in the order of the target's partition fields. */
+  readonly partition: readonly (PrimitiveValue | null)[];
+  /** By field id, of the float and double columns of which the writer knows: whether a NaN is among their values. */
+  readonly hasNan: ReadonlyMap<number, boolean>;
+}
+
+export interface WrittenFragment {
+  readonly files: readonly Omit<WrittenFile, 'path'>[];
+  readonly rowCount: bigint;
+  /** `rowsReturned` are the rows written. */
+  readonly statistics: FragmentStatistics;
+}
+
+/** Bounds what the engine says of the files it has written: some kilobytes for each. */
+const maxAnswerBytes = 512 * 2 ** 20;
+
+/**
+ * Runs the request's query and writes its rows. Throws QueryError: EVALUATION_ERROR naming the column of a row that the
+ * table cannot have, NOT_SUPPORTED and INVALID_ARGUMENT of a target that cannot be written, DISK_FULL, and all that
+ * `runFragment` throws. However it ends, no host is held and no file is left.
+ */
+export async function writeFragment(
+  request: WriteRequest,
+  environment: FragmentEnvironment,
+  options: WriteOptions,
+): Promise<WrittenFragment> {
+  return await onLease(request, environment, options, async (fragment) => {
+    try {
+      return await writeOnLease(fragment, request.target, options);
+    } finally {
+      fragment.link[Symbol.dispose]();
+      await fragment.lease.release();
+    }
+  });
+}
+
+async function writeOnLease(
+  fragment: LeasedFragment,
+  target: WriteTarget,
+  options: WriteOptions,
+): Promise<WrittenFragment> {
+  const { request, link, lease } = fragment;
+  const { sql, partitions } = planWrite(request.sql, target, `${lease.outputDirectory}/rows`);
+  const stagingStart = performance.now();
+  const staged = await stageTables(fragment);
+  const engineStart = performance.now();
+  const groups = staged.flatMap((table) => table.groups);
+  try {
+    await bindTables(fragment, staged);
+    options.onExecuting?.();
+    const { rows, profile } = await copyRows(fragment, sql);
+    const values = await partitionValues(lease, rows.map(pathOf), partitions, target, link.signal);
+    const files = rows.map((row) => writtenFile(row, values, target));
+    const engineMs = performance.now() - engineStart;
+    await options.take(files, link.signal);
+    throwIfAborted(link.signal);
+    const rowCount = files.reduce((sum, file) => sum + BigInt(file.rowCount), 0n);
+    const times = { stagingMs: engineStart - stagingStart, engineMs };
+    return {
+      files: files.map(({ path: _path, ...file }) => file),
+      rowCount,
+      statistics: { ...fragmentStatistics(staged, profile, times), rowsReturned: rowCount },
+    };
+  } catch (error) {
+    throwIfAborted(link.signal);
+    throw namingOriginalFiles(error, groups);
+  }
+}
+
+/** What COPY says of each file that has rows. */
+async function copyRows(
+  { request, options, link, lease }: LeasedFragment,
+  sql: string,
+): Promise<{ readonly rows: readonly ResultRow[]; readonly profile: EngineProfile }> {
+  const result = await lease.query({
+    sql,
+    ...(request.parameters === undefined ? {} : { parameters: request.parameters }),
+    arrow: 'lossless',
+    signal: link.signal,
+    ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+  });
+  const rows = await collectRows(result, maxAnswerBytes);
+  await result.engineDone;
+  return { rows: rows.filter((row) => wholeNumber(row, 'count') > 0), profile: result.profile() };
+}
+
+type ValuesByFile = ReadonlyMap<string, readonly (PrimitiveValue | null)[]>;
+
+/** Read back from each file's first row: the folders' names do not tell them. */
+async function partitionValues(
+  lease: EngineLease,
+  paths: readonly string[],
+  partitions: readonly PlannedPartition[],
+  { columns }: WriteTarget,
+  signal: AbortSignal,
+): Promise<ValuesByFile> {
+  const nulls = partitions.map(() => null);
+  if (paths.length === 0 || partitions.every(({ transform }) => transform.kind === 'void'))
+    return new Map(paths.map((path) => [path, nulls]));
+  const stored = columns.filter(({ field }) => field.type.kind !== 'unknown');
+  const columnSql = (index: number) => `f.${quoteIdentifier(stored[index]?.field.name ?? '')}`;
+  const texts = partitions.map(({ valueSql }) => `CAST(${valueSql(columnSql)} AS VARCHAR)`);
+  const files = paths.map(quoteString).join(', ');
+  const source = `read_parquet([${files}], hive_partitioning = false, union_by_name = false)`;
+  const result = await lease.query({
+    sql: `SELECT f.filename AS path, [${texts.join(', ')}] AS texts FROM ${source} AS f WHERE f.file_row_number = 0`,
+    arrow: 'lossless',
+    signal,
+  });
+  const rows = await collectRows(result, maxAnswerBytes);
+  await result.engineDone;
+  return new Map(
+    rows.map((row) => {
+      const found = row.get('texts');
+      const values = partitions.map(({ transform, type }, index) => {
+        const value = Array.isArray(found) ? found[index] : undefined;
+        return typeof value === 'string' ? partitionValue(transform, type, value) : null;
+      });
+      return [String(row.get('path')), values];
+    }),
+  );
+}
+
+function writtenFile(row: ResultRow, values: ValuesByFile, target: WriteTarget): WrittenFile {
+  const path = pathOf(row);
+  const partition = values.get(path);
+  if (partition === undefined)
+    throw new QueryError('INTERNAL_ERROR', 'A file that was written has no first row.');
+  return {
+    path,
+    rowCount: wholeNumber(row, 'count'),
+    sizeBytes: wholeNumber(row, 'file_size_bytes'),
+    partition,
+    hasNan: nansOf(row, target),
+  };
+}
+
+function nansOf(row: ResultRow, { columns }: WriteTarget): ReadonlyMap<number, boolean> {
+  const statistics = row.get('column_statistics');
+  const found = new Map<number, boolean>();
+  if (!(statistics instanceof Map)) return found;
+  const visit = (path: string, id: number, type: WriteTarget['columns'][number]['field']['type']): void => {
+    switch (type.kind) {
+      case 'float':
+      case 'double': {
+        const column: unknown = statistics.get(path);
+        const hasNan: unknown = column instanceof Map ? column.get('has_nan') : undefined;
+        if (hasNan === 'true' || hasNan === 'false') found.set(id, hasNan === 'true');
+        return;
+      }
+      case 'struct':
+        for (const field of type.fields)
+          visit(`${path}.${quoteIdentifier(field.name)}`, field.id, field.type);
+        return;
+      case 'list':
+        return visit(`${path}."element"`, type.elementId, type.element);
+      case 'map':
+        visit(`${path}."key"`, type.keyId, type.key);
+        return visit(`${path}."value"`, type.valueId, type.value);
+    }
+  };
+  for (const { field } of columns) visit(quoteIdentifier(field.name), field.id, field.type);
+  return found;
+}
+
+function pathOf(row: ResultRow): string {
+  return String(row.get('filename'));
+}
+
+function wholeNumber(row: ResultRow, column: string): number {
+  const value = row.get(column);
+  if (typeof value !== 'bigint')
+    throw new QueryError('INTERNAL_ERROR', `The engine does not say the ${column} of a file it has written.`);
+  return Number(value);
+}
