@@ -72,7 +72,7 @@ export function lockStatements(options: InstanceOptions): readonly string[] {
     "SET streaming_buffer_size = '8MB'",
     // Partitioned files are written from rows in the order of their partitions: only a few are open at a time, and what
     // a thread collects before it writes, a row group, bounds the memory (fragment-fn, write/copy-sql.ts).
-    'SET partitioned_write_max_open_files = 16',
+    'SET partitioned_write_max_open_files = 64',
     'SET partitioned_write_flush_threshold = 122880',
     'SET arrow_large_buffer_size = false',
     'SET arrow_output_list_view = false',

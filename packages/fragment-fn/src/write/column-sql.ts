@@ -199,10 +199,12 @@ export function assertWritable({ name, type }: Pick<NestedField, 'name' | 'type'
         assertWritable({ name: `${name}.${field.name}`, type: field.type }, false);
       return;
     case 'list':
-      return assertWritable({ name: `${name}.element`, type: type.element }, false);
+      assertWritable({ name: `${name}.element`, type: type.element }, false);
+      return;
     case 'map':
       assertWritable({ name: `${name}.key`, type: type.key }, false);
-      return assertWritable({ name: `${name}.value`, type: type.value }, false);
+      assertWritable({ name: `${name}.value`, type: type.value }, false);
+      return;
     case 'unknown':
       if (isColumn) return;
       break;

@@ -13,6 +13,15 @@ const expectedCompression = 3;
 export interface PlannedWrite {
   readonly sql: string;
   readonly partitions: readonly PlannedPartition[];
+  /** Those that files have, in the order that `valueSql` counts in. */
+  readonly columns: readonly PlannedColumn[];
+}
+
+export interface PlannedColumn {
+  readonly name: string;
+  /** The query's column alone, and its cast to the table's type: to find out which column cannot be cast. */
+  readonly sourceSql: string;
+  readonly castSql: string;
 }
 
 /** A partition field that files differ by, or one whose value is NULL in all (`void`). */
@@ -37,7 +46,7 @@ export function planWrite(query: string, target: WriteTarget, directory: string)
   );
   const keys = partitions.filter(({ transform }) => transform.kind !== 'void');
   const fields = columns.map(({ field }) => field);
-  const rows = checkedRows(query, columns);
+  const { rows, planned } = checkedRows(query, columns);
   const named = fields.map((field, index) => `y${index} AS ${quoteIdentifier(field.name)}`);
   const options = [
     'FORMAT parquet',
@@ -49,6 +58,7 @@ export function planWrite(query: string, target: WriteTarget, directory: string)
   if (keys.length === 0)
     return {
       partitions,
+      columns: planned,
       sql: copySql(`SELECT ${named.join(', ')} FROM (${rows})`, directory, [
         ...options,
         `FILE_SIZE_BYTES ${target.targetFileBytes}`,
@@ -64,6 +74,7 @@ export function planWrite(query: string, target: WriteTarget, directory: string)
   const final = `SELECT ${[...named, `${digest} AS ${names.partition}`, `n AS ${names.file}`].join(', ')} FROM (${counted})`;
   return {
     partitions,
+    columns: planned,
     sql: copySql(final, directory, [
       ...options,
       `PARTITION_BY (${names.partition}, ${names.file})`,
@@ -77,18 +88,33 @@ function copySql(select: string, directory: string, options: readonly string[]):
 }
 
 /** The table's columns of the query's rows, as `y0`, `y1`, …: cast and checked. */
-function checkedRows(query: string, columns: readonly TargetColumn[]): string {
+function checkedRows(
+  query: string,
+  columns: readonly TargetColumn[],
+): { readonly rows: string; readonly planned: readonly PlannedColumn[] } {
+  const from = `FROM (\n${withoutSemicolon(query)}\n)`;
   const sources = columns.map(({ field, position }, index) =>
     position === undefined
-      ? `${constantSql(field.writeDefault, field.type)} AS s${index}`
+      ? `${constantSql(plainDefault(field.writeDefault), field.type)} AS s${index}`
       : `#${position + 1} AS s${index}`,
   );
-  const casts = columns.map(({ field }, index) => `s${index}, ${castSql(field, `s${index}`)} AS x${index}`);
-  const checked = columns.map(
+  const casts = columns.map(({ field }, index) => castSql(field, `s${index}`));
+  const checks = columns.map(
     ({ field }, index) => `${checkedSql(field, `s${index}`, `x${index}`)} AS y${index}`,
   );
-  const from = `SELECT ${sources.join(', ')} FROM (\n${withoutSemicolon(query)}\n)`;
-  return `SELECT ${checked.join(', ')} FROM (SELECT ${casts.join(', ')} FROM (${from}))`;
+  const castList = casts.map((cast, index) => `s${index}, ${cast} AS x${index}`).join(', ');
+  return {
+    rows: `SELECT ${checks.join(', ')} FROM (SELECT ${castList} FROM (SELECT ${sources.join(', ')} ${from}))`,
+    planned: columns.map(({ field }, index) => {
+      const sourceSql = `SELECT ${sources[index] ?? ''} ${from}`;
+      return { name: field.name, sourceSql, castSql: `SELECT ${casts[index] ?? ''} FROM (${sourceSql})` };
+    }),
+  };
+}
+
+/** Numbers of metadata keep their digits in an object. */
+function plainDefault(value: unknown): unknown {
+  return typeof value === 'object' && value !== null && 'isLosslessNumber' in value ? String(value) : value;
 }
 
 function withoutSemicolon(query: string): string {

@@ -4,7 +4,7 @@
  */
 import { QueryError, throwIfAborted } from '@svc/base';
 import { collectRows, type EngineLease, type EngineProfile, type ResultRow } from '@svc/engine';
-import type { PrimitiveValue } from '@svc/lake';
+import type { NestedField, PrimitiveValue } from '@svc/lake';
 import { quoteIdentifier, quoteString } from '@svc/sql';
 import {
   bindTables,
@@ -17,7 +17,7 @@ import {
 } from '../leased-fragment.js';
 import { namingOriginalFiles } from '../original-files.js';
 import type { FragmentStatistics } from '../request.js';
-import { type PlannedPartition, planWrite } from './copy-sql.js';
+import { type PlannedWrite, planWrite } from './copy-sql.js';
 import { partitionValue } from './partition-sql.js';
 import type { WriteRequest, WriteTarget } from './write-target.js';
 
@@ -74,7 +74,7 @@ async function writeOnLease(
   options: WriteOptions,
 ): Promise<WrittenFragment> {
   const { request, link, lease } = fragment;
-  const { sql, partitions } = planWrite(request.sql, target, `${lease.outputDirectory}/rows`);
+  const plan = planWrite(request.sql, target, `${lease.outputDirectory}/rows`);
   const stagingStart = performance.now();
   const staged = await stageTables(fragment);
   const engineStart = performance.now();
@@ -82,8 +82,10 @@ async function writeOnLease(
   try {
     await bindTables(fragment, staged);
     options.onExecuting?.();
-    const { rows, profile } = await copyRows(fragment, sql);
-    const values = await partitionValues(lease, rows.map(pathOf), partitions, target, link.signal);
+    const { rows, profile } = await copyRows(fragment, plan.sql).catch(async (error: unknown) => {
+      throw await namingColumn(error, fragment, plan);
+    });
+    const values = await partitionValues(lease, rows.map(pathOf), plan, link.signal);
     const files = rows.map((row) => writtenFile(row, values, target));
     const engineMs = performance.now() - engineStart;
     await options.take(files, link.signal);
@@ -118,21 +120,44 @@ async function copyRows(
   return { rows: rows.filter((row) => wholeNumber(row, 'count') > 0), profile: result.profile() };
 }
 
+/** The engine knows no cast from some types to others, and then names only the types. */
+async function namingColumn(
+  error: unknown,
+  { request: { parameters }, link, lease }: LeasedFragment,
+  { columns }: PlannedWrite,
+): Promise<unknown> {
+  if (!(error instanceof QueryError) || error.code !== 'BINDING_ERROR') return error;
+  const failureOf = (sql: string) =>
+    lease.describe({ sql, ...(parameters === undefined ? {} : { parameters }) }, link.signal).then(
+      () => undefined,
+      (failure: unknown) => QueryError.from(failure),
+    );
+  for (const { name, sourceSql, castSql } of columns) {
+    if ((await failureOf(sourceSql)) !== undefined) return error;
+    const failure = await failureOf(castSql);
+    if (failure !== undefined)
+      return new QueryError(
+        failure.code,
+        `Column ${JSON.stringify(name)} cannot take the values of the query: ${failure.message.split('\n', 1)[0] ?? ''}`,
+        { cause: error },
+      );
+  }
+  return error;
+}
+
 type ValuesByFile = ReadonlyMap<string, readonly (PrimitiveValue | null)[]>;
 
 /** Read back from each file's first row: the folders' names do not tell them. */
 async function partitionValues(
   lease: EngineLease,
   paths: readonly string[],
-  partitions: readonly PlannedPartition[],
-  { columns }: WriteTarget,
+  { partitions, columns }: PlannedWrite,
   signal: AbortSignal,
 ): Promise<ValuesByFile> {
   const nulls = partitions.map(() => null);
   if (paths.length === 0 || partitions.every(({ transform }) => transform.kind === 'void'))
     return new Map(paths.map((path) => [path, nulls]));
-  const stored = columns.filter(({ field }) => field.type.kind !== 'unknown');
-  const columnSql = (index: number) => `f.${quoteIdentifier(stored[index]?.field.name ?? '')}`;
+  const columnSql = (index: number) => `f.${quoteIdentifier(columns[index]?.name ?? '')}`;
   const texts = partitions.map(({ valueSql }) => `CAST(${valueSql(columnSql)} AS VARCHAR)`);
   const files = paths.map(quoteString).join(', ');
   const source = `read_parquet([${files}], hive_partitioning = false, union_by_name = false)`;
@@ -173,28 +198,41 @@ function nansOf(row: ResultRow, { columns }: WriteTarget): ReadonlyMap<number, b
   const statistics = row.get('column_statistics');
   const found = new Map<number, boolean>();
   if (!(statistics instanceof Map)) return found;
-  const visit = (path: string, id: number, type: WriteTarget['columns'][number]['field']['type']): void => {
+  for (const [path, id] of floatingLeaves(columns.map(({ field }) => field))) {
+    const column: unknown = statistics.get(path);
+    const hasNan: unknown = column instanceof Map ? column.get('has_nan') : undefined;
+    if (hasNan === 'true' || hasNan === 'false') found.set(id, hasNan === 'true');
+  }
+  return found;
+}
+
+/** Field ids of the columns that may have NaNs, by the path under which COPY answers their statistics. */
+function floatingLeaves(
+  fields: readonly Pick<NestedField, 'id' | 'name' | 'type'>[],
+  prefix = '',
+): readonly (readonly [string, number])[] {
+  return fields.flatMap(({ id, name, type }) => {
+    const path = `${prefix}${quoteIdentifier(name)}`;
     switch (type.kind) {
       case 'float':
-      case 'double': {
-        const column: unknown = statistics.get(path);
-        const hasNan: unknown = column instanceof Map ? column.get('has_nan') : undefined;
-        if (hasNan === 'true' || hasNan === 'false') found.set(id, hasNan === 'true');
-        return;
-      }
+      case 'double':
+        return [[path, id] as const];
       case 'struct':
-        for (const field of type.fields)
-          visit(`${path}.${quoteIdentifier(field.name)}`, field.id, field.type);
-        return;
+        return floatingLeaves(type.fields, `${path}.`);
       case 'list':
-        return visit(`${path}."element"`, type.elementId, type.element);
+        return floatingLeaves([{ id: type.elementId, name: 'element', type: type.element }], `${path}.`);
       case 'map':
-        visit(`${path}."key"`, type.keyId, type.key);
-        return visit(`${path}."value"`, type.valueId, type.value);
+        return floatingLeaves(
+          [
+            { id: type.keyId, name: 'key', type: type.key },
+            { id: type.valueId, name: 'value', type: type.value },
+          ],
+          `${path}.`,
+        );
+      default:
+        return [];
     }
-  };
-  for (const { field } of columns) visit(quoteIdentifier(field.name), field.id, field.type);
-  return found;
+  });
 }
 
 function pathOf(row: ResultRow): string {
