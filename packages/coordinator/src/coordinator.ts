@@ -15,7 +15,9 @@ import { createPlanning } from './service/create-planning.js';
 import { createRunning } from './service/create-running.js';
 import { type Lake, openLake } from './service/open-lake.js';
 import { poolOptions } from './service/pool-options.js';
+import type { StatementPlannerDependencies } from './service/statement-planner.js';
 import { registerGauges } from './telemetry/gauges.js';
+import { writeStatementRows } from './writes/write-rows.js';
 
 export interface CoordinatorOptions {
   readonly config: Config;
@@ -74,8 +76,19 @@ interface Parts {
 function assemble(options: CoordinatorOptions, { pool, lake, passwordPath, identity }: Parts): Coordinator {
   const { config, logger, metrics, version } = options;
   const now = options.now ?? Date.now;
-  const planner = createPlanning({ config, pool, lake, metrics });
+  const planning = createPlanning({ config, pool, lake, metrics });
   const runner = createRunning({ config, pool, metrics, logger, lake, now });
+  const writing = {
+    planner: planning,
+    analyzer: planning.analyzer,
+    runner,
+    manifests: lake.manifests,
+    version,
+  };
+  const planner: StatementPlannerDependencies = {
+    ...planning,
+    writeRows: (statement, writeOptions) => writeStatementRows(statement, writing, writeOptions),
+  };
   const sessions = new SessionStore({
     idleTimeoutMs: config['session.idle_timeout_secs'] * 1000,
     maxAgeMs: config['session.max_age_secs'] * 1000,

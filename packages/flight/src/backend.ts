@@ -102,6 +102,15 @@ export interface FlightSqlBackend<S> {
   prepare(session: S, sql: string, context: CallContext): Promise<PreparedStatement>;
   /** Binds parameters (Arrow IPC stream bytes of the client's own types). Answers the handle to use from now on. */
   bind(session: S, prepared: Uint8Array, parameters: Uint8Array, context: CallContext): Promise<Uint8Array>;
+  /** Runs a statement that changes something; answers the number of rows, 0 where there is none. */
+  update(session: S, sql: string, context: CallContext): Promise<bigint>;
+  /** With `parameters`, an Arrow IPC stream, it runs once for each row of them. */
+  updatePrepared(
+    session: S,
+    prepared: Uint8Array,
+    parameters: Uint8Array | undefined,
+    context: CallContext,
+  ): Promise<bigint>;
   planPrepared(session: S, prepared: Uint8Array, context: CallContext): Promise<PlannedQuery>;
   closePrepared(session: S, prepared: Uint8Array): Promise<void>;
 

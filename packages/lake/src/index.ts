@@ -1,4 +1,5 @@
 export type { Catalog, CatalogOptions, LoadedTable, Namespace, TableIdentifier } from './catalogs/catalog.js';
+export { commitWithRetry } from './catalogs/commit-with-retry.js';
 export {
   createFileSystemCatalog,
   type FileSystemCatalogOptions,
@@ -9,7 +10,7 @@ export {
   type RegisterParquetTableOptions,
   registerParquetTable,
 } from './catalogs/file-system/register-parquet-table.js';
-export type { WritableCatalog } from './catalogs/writable-catalog.js';
+export type { StagedTable as StagedNewTable, WritableCatalog } from './catalogs/writable-catalog.js';
 export { createMetadataFiles, type MetadataFiles } from './iceberg/cache/metadata-files.js';
 export {
   type FilePlan,
@@ -32,9 +33,12 @@ export type {
 export type { PrimitiveValue } from './iceberg/spec/values.js';
 export { applyTransform } from './iceberg/transforms/apply-transform.js';
 export { parseTransform, type Transform, transformResultType } from './iceberg/transforms/transform.js';
+export { createAppend } from './iceberg/write/append-files.js';
 export type { ColumnDefinition } from './iceberg/write/column-definition.js';
 export type { TableDefinition } from './iceberg/write/create-table.js';
 export type { PartitionDefinition } from './iceberg/write/new-partition-spec.js';
+export { type TableToWrite, tableFolders } from './iceberg/write/table-place.js';
+export { describeDataFile } from './parquet/describe-data-file.js';
 export { createFooterCache, type FooterCache } from './parquet/footer-cache.js';
 export { inspectParquet } from './parquet/inspect-parquet.js';
 export { type DirectRead, planDirectRead } from './scan/direct-read.js';

@@ -37,6 +37,7 @@ export type {
   CreateTable,
   CreateView,
   DropObject,
+  Insert,
   PartitionTransform,
   Properties,
   WriteStatement,

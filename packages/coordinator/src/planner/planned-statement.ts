@@ -29,6 +29,8 @@ export interface PlannedFragment extends PlannedBase {
 export interface PlannedAnswer extends PlannedBase {
   readonly kind: 'answer';
   readonly answer: TextAnswer;
+  /** Of statements that change something: the rows that were changed. */
+  readonly changedRows?: bigint;
 }
 
 const bytesPerFile = 400;

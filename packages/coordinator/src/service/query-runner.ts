@@ -85,9 +85,10 @@ async function* toAsync<T>(values: readonly T[]): AsyncGenerator<T> {
   yield* values;
 }
 
-function environmentOf(
-  { pool, stage }: QueryRunnerDependencies,
-  { fragment, stores }: PlannedFragment,
+/** What fragments of a plan need around them here. */
+export function environmentOf(
+  { pool, stage }: Pick<QueryRunnerDependencies, 'pool' | 'stage'>,
+  { fragment, stores }: Pick<PlannedFragment, 'fragment' | 'stores'>,
 ): FragmentEnvironment {
   return {
     pool,

@@ -1,6 +1,7 @@
 /** Turns one SQL text of a session into something that is ready to run, whatever door it came through. */
+import { randomUUID } from 'node:crypto';
 import { QueryError } from '@svc/base';
-import type { Statement } from '@svc/sql';
+import type { CreateTable, Insert, Statement } from '@svc/sql';
 import type { Session } from '../identity/session.js';
 import type { SessionSettings } from '../identity/session-settings.js';
 import { type Analyzer, throwIfRefused } from '../planner/analyze.js';
@@ -11,17 +12,23 @@ import type { PlannedStatement } from '../planner/planned-statement.js';
 import type { PlannerDependencies } from '../planner/planner-dependencies.js';
 import { resolveTables } from '../planner/resolve-tables.js';
 import { arrowFields } from '../results/arrow-fields.js';
-import { type TextAnswer, textAnswer } from '../results/text-answer.js';
+import { emptySchema, type TextAnswer, textAnswer } from '../results/text-answer.js';
 import { describeQuery, describeTable } from '../statements/describe.js';
 import { answerExplain } from '../statements/explain.js';
 import { type SessionLimits, withoutSetting, withSetting } from '../statements/session-options.js';
 import { answerShow } from '../statements/show.js';
 import { changeCatalog } from '../writes/change-catalog.js';
+import type { WriteOptions as RowWriteOptions, WriteOutcome } from '../writes/write-rows.js';
 
 export interface StatementPlannerDependencies extends PlannerDependencies {
   readonly analyzer: Analyzer;
   readonly sessionDefaults: SessionSettings;
   readonly sessionLimits: SessionLimits;
+  /** Runs INSERT and CREATE TABLE AS. */
+  writeRows(
+    statement: Insert | (CreateTable & { readonly query: string }),
+    options: RowWriteOptions,
+  ): Promise<WriteOutcome>;
   /** Throws INVALID_ARGUMENT for a time zone that the engine does not know. */
   checkTimeZone(name: string, session: Session, signal: AbortSignal): Promise<void>;
 }
@@ -31,11 +38,15 @@ export interface StatementOptions {
   readonly sql: string;
   readonly parameters?: Uint8Array | undefined;
   readonly signal: AbortSignal;
+  /** Of the query that the statement will be, where it is one already. */
+  readonly queryId?: string;
 }
 
 /** What `prepare` promises to a client. */
 export interface StatementShape {
+  /** Of a statement that changes something: without fields. */
   readonly schema: Uint8Array;
+  readonly isUpdate: boolean;
   readonly parameterSchema: Uint8Array | undefined;
 }
 
@@ -62,8 +73,21 @@ export async function planStatement(
       planningMs: performance.now() - startedAt,
     };
   }
+  const written = isRowWrite(statement) ? await writeStatement(dependencies, statement, options) : undefined;
+  if (written !== undefined) {
+    const answer = resultAnswer(written.text);
+    const planningMs = performance.now() - startedAt;
+    return {
+      ...base,
+      kind: 'answer',
+      schema: answer.schema,
+      answer,
+      changedRows: written.rowCount,
+      planningMs,
+    };
+  }
   if (options.parameters !== undefined) {
-    throw new QueryError('INVALID_PARAMETER', 'Only queries take parameters.');
+    throw new QueryError('INVALID_PARAMETER', 'Only queries and INSERT take parameters.');
   }
   const answer = await answerStatement(dependencies, statement, options);
   return {
@@ -73,6 +97,20 @@ export async function planStatement(
     answer,
     planningMs: performance.now() - startedAt,
   };
+}
+
+type RowWrite = Insert | (CreateTable & { readonly query: string });
+
+function isRowWrite(statement: RunnableStatement): statement is RowWrite {
+  return statement.kind === 'insert' || (statement.kind === 'create-table' && statement.query !== undefined);
+}
+
+function writeStatement(
+  dependencies: StatementPlannerDependencies,
+  statement: RowWrite,
+  { session, parameters, signal, queryId = randomUUID() }: StatementOptions,
+): Promise<WriteOutcome> {
+  return dependencies.writeRows(statement, { session, queryId, parameters, signal });
 }
 
 /** Result schema and parameters without planning scans, and without the effects of USE and SET. */
@@ -85,12 +123,18 @@ export async function describeStatement(
   if (statement.kind === 'query') {
     const query = await analyzeQuery(dependencies, statement.sql, options);
     const description = await describeQueryStatement(dependencies, { ...options, query });
-    return { schema: description.schema, parameterSchema: description.parameterSchema };
+    const { schema, parameterSchema } = description;
+    return { schema, parameterSchema, isUpdate: false };
   }
-  const answer = effects.has(statement.kind)
-    ? resultAnswer('')
-    : await answerStatement(dependencies, statement, options);
-  return { schema: answer.schema, parameterSchema: undefined };
+  if (isRowWrite(statement)) {
+    const query = await analyzeQuery(dependencies, statement.query, options);
+    const { parameterSchema } = await describeQueryStatement(dependencies, { ...options, query });
+    return { schema: emptySchema, parameterSchema, isUpdate: true };
+  }
+  if (changes.has(statement.kind)) return { schema: emptySchema, parameterSchema: undefined, isUpdate: true };
+  const hasEffect = statement.kind === 'use' || statement.kind === 'set' || statement.kind === 'reset';
+  const answer = hasEffect ? resultAnswer('') : await answerStatement(dependencies, statement, options);
+  return { schema: answer.schema, parameterSchema: undefined, isUpdate: false };
 }
 
 function analyzeQuery(
@@ -101,11 +145,8 @@ function analyzeQuery(
   return dependencies.analyzer.analyze(sql, session.identity.username, signal);
 }
 
-/** What must not happen because somebody asks what the answer will look like. */
-const effects: ReadonlySet<Statement['kind']> = new Set([
-  'use',
-  'set',
-  'reset',
+/** Statements that change the catalog or rows. */
+const changes: ReadonlySet<Statement['kind']> = new Set([
   'create-schema',
   'create-table',
   'create-view',
@@ -185,16 +226,13 @@ async function answerStatement(
       session.settings = withoutSetting(session.settings, statement.name, dependencies.sessionDefaults);
       return resultAnswer(`RESET ${statement.name}`);
     case 'create-table':
-      if (statement.query !== undefined)
-        throw new QueryError('NOT_SUPPORTED', 'CREATE TABLE AS is not supported by this version.');
-      return resultAnswer(await changeCatalog(statement, { settings: session.settings, catalogs, signal }));
     case 'create-schema':
     case 'drop-schema':
     case 'drop-table':
     case 'drop-view':
       return resultAnswer(await changeCatalog(statement, { settings: session.settings, catalogs, signal }));
     case 'insert':
-      throw new QueryError('NOT_SUPPORTED', 'INSERT is not supported by this version.');
+      throw new QueryError('INTERNAL_ERROR', 'INSERT is no statement that is only answered.');
     case 'create-view':
       throw new QueryError('NOT_SUPPORTED', 'CREATE VIEW is not supported by this version.');
     case 'call':

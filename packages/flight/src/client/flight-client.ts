@@ -2,6 +2,7 @@ import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
 import { Channel, credentials, Metadata } from '@grpc/grpc-js';
 import { QueryError } from '@svc/base';
 import { splitIpcStream } from '../arrow/ipc-message.js';
+import { encodeSchema, schemaOf } from '../arrow/table-message.js';
 import { encodeFlightData, type IpcMessage } from '../framing/flight-data.js';
 import {
   ActionSchema,
@@ -19,8 +20,11 @@ import {
   ActionCreatePreparedStatementRequestSchema,
   ActionCreatePreparedStatementResultSchema,
   CommandPreparedStatementQuerySchema,
+  CommandPreparedStatementUpdateSchema,
   CommandStatementQuerySchema,
+  CommandStatementUpdateSchema,
   DoPutPreparedStatementResultSchema,
+  DoPutUpdateResultSchema,
 } from '../gen/FlightSql_pb.js';
 import { decodeMessage, encodeMessage, packAny, unpackAnyOf } from '../messages/any.js';
 import type { FlightMethod } from '../server/service-definition.js';
@@ -72,6 +76,10 @@ export interface FlightClient {
   prepare(sql: string, options?: CallOptions): Promise<ClientPreparedStatement>;
   /** Binds an Arrow IPC stream; answers the handle to use from now on. */
   bind(handle: Uint8Array, parameters: Uint8Array, options?: CallOptions): Promise<Uint8Array>;
+  /** Runs a statement that changes something; answers the number of rows. */
+  update(sql: string, options?: CallOptions): Promise<bigint>;
+  /** With parameters (an Arrow IPC stream), the statement runs for each row of them. */
+  updatePrepared(handle: Uint8Array, parameters?: Uint8Array, options?: CallOptions): Promise<bigint>;
   closePrepared(handle: Uint8Array, options?: CallOptions): Promise<void>;
   /** Runs an action; the bodies of its results. */
   action(type: string, body: Uint8Array, options?: CallOptions): Promise<readonly Uint8Array[]>;
@@ -82,6 +90,9 @@ export interface FlightClient {
 }
 
 const MEBIBYTE = 1024 * 1024;
+
+/** A stream of no columns: what stands behind the command of an update without parameters. */
+const noRows = encodeSchema(schemaOf([]));
 
 /** Connects lazily: the first call finds out whether anybody is there (PEER_UNAVAILABLE). */
 export function createFlightClient(options: FlightClientOptions): FlightClient {
@@ -151,6 +162,27 @@ export function createFlightClient(options: FlightClientOptions): FlightClient {
     return results.map((result) => decodeMessage(ResultSchema, result, 'The answer').body);
   };
 
+  /** One DoPut: the command with the first message of the stream; answers the metadata of the server's one result. */
+  const put = async (
+    command: Buffer,
+    stream: Uint8Array,
+    callOptions: CallOptions = {},
+  ): Promise<Uint8Array> => {
+    using call = open('DoPut', callOptions, bearer === undefined ? undefined : `Bearer ${bearer}`);
+    let descriptor: Buffer | undefined = encodeMessage(FlightDescriptorSchema, {
+      type: FlightDescriptor_DescriptorType.CMD,
+      cmd: command,
+    });
+    for (const message of splitIpcStream(stream)) {
+      await call.send(encodeFlightData(message, descriptor));
+      descriptor = undefined;
+    }
+    call.halfClose();
+    const answer = decodeMessage(PutResultSchema, present(await call.read(), 'DoPut'), 'The answer');
+    while ((await call.read()) !== undefined);
+    return answer.appMetadata;
+  };
+
   return {
     async signIn(username, password, callOptions = {}) {
       const basic = Buffer.from(`${username}:${password}`).toString('base64');
@@ -194,22 +226,20 @@ export function createFlightClient(options: FlightClientOptions): FlightClient {
         isUpdate: prepared.isUpdate ?? prepared.datasetSchema.length === 0,
       };
     },
-    async bind(handle, parameters, callOptions = {}) {
-      using call = open('DoPut', callOptions, bearer === undefined ? undefined : `Bearer ${bearer}`);
+    async bind(handle, parameters, callOptions) {
       const command = packAny(CommandPreparedStatementQuerySchema, { preparedStatementHandle: handle });
-      let descriptor: Buffer | undefined = encodeMessage(FlightDescriptorSchema, {
-        type: FlightDescriptor_DescriptorType.CMD,
-        cmd: command,
-      });
-      for (const message of splitIpcStream(parameters)) {
-        await call.send(encodeFlightData(message, descriptor));
-        descriptor = undefined;
-      }
-      call.halfClose();
-      const answer = decodeMessage(PutResultSchema, present(await call.read(), 'DoPut'), 'The answer');
-      while ((await call.read()) !== undefined);
-      const result = decodeMessage(DoPutPreparedStatementResultSchema, answer.appMetadata, 'The answer');
+      const answer = await put(command, parameters, callOptions);
+      const result = decodeMessage(DoPutPreparedStatementResultSchema, answer, 'The answer');
       return result.preparedStatementHandle ?? handle;
+    },
+    async update(sql, callOptions) {
+      const answer = await put(packAny(CommandStatementUpdateSchema, { query: sql }), noRows, callOptions);
+      return decodeMessage(DoPutUpdateResultSchema, answer, 'The answer').recordCount;
+    },
+    async updatePrepared(handle, parameters = noRows, callOptions = {}) {
+      const command = packAny(CommandPreparedStatementUpdateSchema, { preparedStatementHandle: handle });
+      const answer = await put(command, parameters, callOptions);
+      return decodeMessage(DoPutUpdateResultSchema, answer, 'The answer').recordCount;
     },
     async closePrepared(handle, callOptions) {
       const body = packAny(ActionClosePreparedStatementRequestSchema, { preparedStatementHandle: handle });

@@ -15,7 +15,9 @@ import {
   CommandGetTableTypesSchema,
   CommandGetXdbcTypeInfoSchema,
   CommandPreparedStatementQuerySchema,
+  CommandPreparedStatementUpdateSchema,
   CommandStatementQuerySchema,
+  CommandStatementUpdateSchema,
   TicketStatementQuerySchema,
 } from '../gen/FlightSql_pb.js';
 import { decodeMessage, packAny, quoteTypeName, type UnpackedAny, unpackAny } from './any.js';
@@ -95,12 +97,31 @@ export function encodeTicket(handle: Uint8Array): Buffer {
   return packAny(TicketStatementQuerySchema, { statementHandle: handle });
 }
 
-/** The command in front of DoPut's stream: only binding is known. Throws NOT_SUPPORTED for updates and ingestion. */
-export function decodePutCommand(bytes: Uint8Array): Uint8Array {
+export type PutCommand =
+  | { readonly kind: 'bind'; readonly handle: Uint8Array }
+  | { readonly kind: 'update'; readonly sql: string }
+  | { readonly kind: 'update-prepared'; readonly handle: Uint8Array };
+
+/** The command in front of DoPut's stream. Throws NOT_SUPPORTED for those of a later version. */
+export function decodePutCommand(bytes: Uint8Array): PutCommand {
   const any = unpackAny(bytes, 'The command of the DoPut descriptor');
-  if (any.typeName !== CommandPreparedStatementQuerySchema.typeName)
-    throw unsupportedType(any, 'DoPut command');
-  return decodeMessage(CommandPreparedStatementQuerySchema, any.value, 'The command').preparedStatementHandle;
+  switch (any.typeName) {
+    case CommandPreparedStatementQuerySchema.typeName: {
+      const command = decodeMessage(CommandPreparedStatementQuerySchema, any.value, 'The command');
+      return { kind: 'bind', handle: command.preparedStatementHandle };
+    }
+    case CommandPreparedStatementUpdateSchema.typeName: {
+      const command = decodeMessage(CommandPreparedStatementUpdateSchema, any.value, 'The command');
+      return { kind: 'update-prepared', handle: command.preparedStatementHandle };
+    }
+    case CommandStatementUpdateSchema.typeName: {
+      const command = decodeMessage(CommandStatementUpdateSchema, any.value, 'The command');
+      refuseTransaction(command.transactionId);
+      return { kind: 'update', sql: command.query };
+    }
+    default:
+      throw unsupportedType(any, 'DoPut command');
+  }
 }
 
 /** Transactions do not exist here; a client that names one would be misled by silence. */

@@ -67,6 +67,19 @@ test('binding a batch without columns changes nothing, as JDBC does for a statem
   assert.equal(flight.backend.record.boundParameters.length, 0);
 });
 
+test('statements that change something answer how many rows they changed', async () => {
+  using flight = await startServerAndClient();
+  const { client, backend } = flight;
+  assert.equal(await client.update('insert into t select 1'), 3n);
+  assert.equal(backend.record.statements.at(-1), 'insert into t select 1');
+  const { handle } = await client.prepare('insert into t values (?)');
+  assert.equal(await client.updatePrepared(handle), 5n);
+  assert.equal(backend.record.boundParameters.length, 0);
+  const parameters = tableToIPC(tableFromArrays({ '0': BigInt64Array.of(1n, 2n) }), 'stream');
+  assert.equal(await client.updatePrepared(handle, parameters), 5n);
+  assert.equal(tableFromIPC(backend.record.boundParameters[0]).numRows, 2);
+});
+
 test('metadata commands answer from their own ticket', async () => {
   using flight = await startServerAndClient();
   const { client } = flight;

@@ -17,11 +17,11 @@ import { decodeTicket } from '../messages/command.js';
 import { findAction, listActions } from './actions.js';
 import { type Admission, type AdmittedCall, shuttingDown } from './admission.js';
 import type { Authenticator } from './authenticator.js';
-import { bindParameters } from './bind-parameters.js';
 import { type CallStatus, reportError } from './call-status.js';
 import { getFlightInfo, getSchema } from './flight-info.js';
 import { handshake } from './handshake.js';
 import { metadataResult } from './metadata-answer.js';
+import { put } from './put.js';
 import type { FlightMethod } from './service-definition.js';
 
 export interface HandlerOptions<S> {
@@ -105,7 +105,7 @@ export function createHandlers<S>(options: HandlerOptions<S>): UntypedServiceImp
 
   const doPut = async (call: ServerDuplexStream<Buffer, Buffer>): Promise<void> => {
     const { session, context } = signedIn(call.metadata);
-    call.write(await bindParameters(call, backend, session, context, options.maxParameterBytes));
+    call.write(await put(call, backend, session, context, options.maxParameterBytes));
     call.end();
   };
 

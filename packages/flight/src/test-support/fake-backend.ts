@@ -102,6 +102,15 @@ export function createFakeBackend(statement: FakeStatement = sampleStatement): F
       record.boundParameters.push(parameters);
       return Buffer.concat([prepared, Buffer.from(' bound')]);
     },
+    async update(_session, sql) {
+      record.statements.push(sql);
+      return 3n;
+    },
+    async updatePrepared(_session, prepared, parameters) {
+      record.statements.push(Buffer.from(prepared).toString());
+      if (parameters !== undefined) record.boundParameters.push(parameters);
+      return 5n;
+    },
     async planPrepared(_session, prepared) {
       return plan(Buffer.from(prepared).toString());
     },

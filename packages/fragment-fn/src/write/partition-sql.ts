@@ -164,10 +164,18 @@ function floorDivided(value: string, divisor: bigint): string {
   return `(${value} // ${divisor} - CAST(${value} % ${divisor} < 0 AS BIGINT))`;
 }
 
+/** A date, or a timestamp whose parts are those in UTC. */
 function utc(type: PrimitiveType, column: string): string {
-  return type.kind === 'timestamptz' || type.kind === 'timestamptz_ns'
-    ? `(${column} AT TIME ZONE 'UTC')`
-    : column;
+  switch (type.kind) {
+    case 'timestamptz':
+    case 'timestamptz_ns':
+      return `(${column} AT TIME ZONE 'UTC')`;
+    case 'timestamp_ns':
+      // The engine takes the year of the last nanoseconds of 1969 for 1970: it cuts towards zero.
+      return `make_timestamp(${floorDivided(`epoch_ns(${column})`, 1000n)})`;
+    default:
+      return column;
+  }
 }
 
 function unitsPerHour(type: PrimitiveType): bigint {

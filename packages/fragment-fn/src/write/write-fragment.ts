@@ -2,6 +2,7 @@
  * A fragment that writes: the query runs in an engine host like any other, and its rows become Parquet files in the
  * lease's output folder. They are the caller's for as long as `take` runs; what is not moved away by then is gone.
  */
+import { randomUUID } from 'node:crypto';
 import { QueryError, throwIfAborted } from '@svc/base';
 import { collectRows, type EngineLease, type EngineProfile, type ResultRow } from '@svc/engine';
 import type { NestedField, PrimitiveValue } from '@svc/lake';
@@ -13,6 +14,7 @@ import {
   fragmentStatistics,
   type LeasedFragment,
   onLease,
+  type StagedTable,
   stageTables,
 } from '../leased-fragment.js';
 import { namingOriginalFiles } from '../original-files.js';
@@ -74,33 +76,44 @@ async function writeOnLease(
   options: WriteOptions,
 ): Promise<WrittenFragment> {
   const { request, link, lease } = fragment;
-  const plan = planWrite(request.sql, target, `${lease.outputDirectory}/rows`);
+  // Never the same path twice: the engine keeps what it has read of a file by its path.
+  const plan = planWrite(request.sql, target, `${lease.outputDirectory}/${randomUUID()}`);
   const stagingStart = performance.now();
   const staged = await stageTables(fragment);
   const engineStart = performance.now();
-  const groups = staged.flatMap((table) => table.groups);
-  try {
-    await bindTables(fragment, staged);
-    options.onExecuting?.();
-    const { rows, profile } = await copyRows(fragment, plan.sql).catch(async (error: unknown) => {
-      throw await namingColumn(error, fragment, plan);
-    });
-    const values = await partitionValues(lease, rows.map(pathOf), plan, link.signal);
-    const files = rows.map((row) => writtenFile(row, values, target));
-    const engineMs = performance.now() - engineStart;
-    await options.take(files, link.signal);
+  const { files, profile } = await runPlan(fragment, staged, plan, target).catch((error: unknown) => {
     throwIfAborted(link.signal);
-    const rowCount = files.reduce((sum, file) => sum + BigInt(file.rowCount), 0n);
-    const times = { stagingMs: engineStart - stagingStart, engineMs };
-    return {
-      files: files.map(({ path: _path, ...file }) => file),
-      rowCount,
-      statistics: { ...fragmentStatistics(staged, profile, times), rowsReturned: rowCount },
-    };
-  } catch (error) {
-    throwIfAborted(link.signal);
-    throw namingOriginalFiles(error, groups);
-  }
+    throw namingOriginalFiles(
+      error,
+      staged.flatMap((table) => table.groups),
+    );
+  });
+  const engineMs = performance.now() - engineStart;
+  await options.take(files, link.signal);
+  throwIfAborted(link.signal);
+  const rowCount = files.reduce((sum, file) => sum + BigInt(file.rowCount), 0n);
+  const times = { stagingMs: engineStart - stagingStart, engineMs };
+  return {
+    files: files.map(({ path: _path, ...file }) => file),
+    rowCount,
+    statistics: { ...fragmentStatistics(staged, profile, times), rowsReturned: rowCount },
+  };
+}
+
+async function runPlan(
+  fragment: LeasedFragment,
+  staged: readonly StagedTable[],
+  plan: PlannedWrite,
+  target: WriteTarget,
+): Promise<{ readonly files: readonly WrittenFile[]; readonly profile: EngineProfile }> {
+  const { options, link, lease } = fragment;
+  await bindTables(fragment, staged);
+  options.onExecuting?.();
+  const { rows, profile } = await copyRows(fragment, plan.sql).catch(async (error: unknown) => {
+    throw await namingColumn(error, fragment, plan);
+  });
+  const values = await partitionValues(lease, rows.map(pathOf), plan, link.signal);
+  return { files: rows.map((row) => writtenFile(row, values, target)), profile };
 }
 
 /** What COPY says of each file that has rows. */

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import { constants } from 'node:fs';
-import { type FileHandle, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, type FileHandle, link, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { QueryError, throwIfAborted } from '@svc/base';
 import { fileError } from './file-errors.js';
@@ -25,7 +25,7 @@ const openFlags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 /** A store for plain paths and `file:` locations. It holds nothing open between calls. */
 export function createFileStore(): ObjectStore {
-  return { head, read, readRanges, list, write, delete: remove, localPath: toLocalPath };
+  return { head, read, readRanges, list, write, moveIn, delete: remove, localPath: toLocalPath };
 }
 
 async function head(location: string, options: ReadOptions = {}): Promise<ObjectInfo> {
@@ -102,6 +102,33 @@ async function write(
     else await rename(aside, path);
     await syncFolder(folder);
     return info;
+  } catch (error) {
+    throw fileError(location, error);
+  } finally {
+    await rm(aside, { force: true });
+  }
+}
+
+async function moveIn(location: string, source: string, options: ReadOptions = {}): Promise<void> {
+  throwIfAborted(options.signal);
+  const path = toLocalPath(location);
+  const folder = dirname(path);
+  const aside = join(folder, `.${randomUUID()}.tmp`);
+  try {
+    await mkdir(folder, { recursive: true });
+    await rename(source, aside).catch(async (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EXDEV') throw error;
+      await copyFile(source, aside);
+    });
+    const file = await open(aside, 'r+');
+    try {
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    throwIfAborted(options.signal);
+    await link(aside, path);
+    await syncFolder(folder);
   } catch (error) {
     throw fileError(location, error);
   } finally {

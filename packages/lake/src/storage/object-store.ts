@@ -39,6 +39,8 @@ export interface ObjectStore {
     body: Uint8Array,
     options?: ReadOptions & { readonly ifAbsent?: boolean },
   ): Promise<ObjectInfo>;
+  /** Makes a local file the content of a new object, whatever its size; the file may be gone afterwards. Atomic. */
+  moveIn(location: string, path: string, options?: ReadOptions): Promise<void>;
   delete(location: string, options?: ReadOptions): Promise<void>;
   /** The path of the file when it lies on this machine's disk, so that it may be read in place. */
   localPath(location: string): string | undefined;

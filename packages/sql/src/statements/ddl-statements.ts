@@ -6,19 +6,16 @@ export type WrittenParts = readonly string[];
 export type Properties = readonly (readonly [key: string, value: string])[];
 
 /** Statements that make, fill and drop tables, views and schemas. Embedded queries are for the engine's parser. */
-export type WriteStatement =
-  | CreateSchema
-  | DropObject
-  | CreateTable
-  | CreateView
-  | {
-      readonly kind: 'insert';
-      readonly statementType: 'insert';
-      readonly name: WrittenParts;
-      /** Undefined: all columns of the table, in its order. */
-      readonly columns: readonly string[] | undefined;
-      readonly query: string;
-    };
+export type WriteStatement = CreateSchema | DropObject | CreateTable | CreateView | Insert;
+
+export interface Insert {
+  readonly kind: 'insert';
+  readonly statementType: 'insert';
+  readonly name: WrittenParts;
+  /** Undefined: all columns of the table, in its order. */
+  readonly columns: readonly string[] | undefined;
+  readonly query: string;
+}
 
 export interface CreateSchema {
   readonly kind: 'create-schema';

@@ -92,6 +92,26 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
     return planned.queryId;
   }
 
+  /** Runs a statement for its effect; answers the rows that it changed. */
+  async function runUpdate(
+    session: Session,
+    sql: string,
+    context: CallContext,
+    parameters?: Uint8Array,
+  ): Promise<bigint> {
+    return await beforeRun(session, sql, context, async (signal, queryId) => {
+      const planned = await planStatement(planner, { session, sql, signal, parameters, queryId });
+      if (planned.kind !== 'answer')
+        throw new QueryError(
+          'INVALID_ARGUMENT',
+          'The statement answers rows and changes none: send it as a query, not as an update.',
+        );
+      const { messages } = await runPlanned(runner, { queryId, session, planned, signal });
+      for await (const message of messages) message.release();
+      return planned.changedRows ?? 0n;
+    });
+  }
+
   return {
     signIn: (credentials, context) =>
       inContext(context, undefined, () => signIn(dependencies, credentials, context)),
@@ -100,7 +120,7 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
     planStatement: (session, sql, context) =>
       inContext(context, session, () =>
         beforeRun(session, sql, context, async (signal, queryId) =>
-          ticketFor(session, await planStatement(planner, { session, sql, signal }), queryId),
+          ticketFor(session, await planStatement(planner, { session, sql, signal, queryId }), queryId),
         ),
       ),
 
@@ -114,13 +134,17 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
     prepare: (session, sql, context) =>
       inContext(context, session, () =>
         beforeRun(session, sql, context, async (signal): Promise<PreparedStatement> => {
-          const { schema, parameterSchema = emptySchema } = await describeStatement(planner, {
+          const {
+            schema,
+            parameterSchema = emptySchema,
+            isUpdate,
+          } = await describeStatement(planner, {
             session,
             sql,
             signal,
           });
           const handle = prepared.add(session.key, { sql, schema, parameterSchema, parameters: undefined });
-          return { handle, datasetSchema: schema, parameterSchema, isUpdate: false };
+          return { handle, datasetSchema: schema, parameterSchema, isUpdate };
         }),
       ),
 
@@ -138,11 +162,20 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
         return beforeRun(session, sql, context, async (signal, queryId) => {
           // Bound values may change the types of columns; without any, the plan itself has what was announced.
           if (parameters !== undefined) await checkPrepared(session, statement, signal);
-          const planned = await planStatement(planner, { session, sql, signal, parameters });
+          const planned = await planStatement(planner, { session, sql, signal, parameters, queryId });
           const isAnnounced = parameters !== undefined || planned.kind === 'answer';
           if (!isAnnounced && !isSameSchema(planned.schema, statement.schema)) throw schemaChanged();
           return ticketFor(session, planned, queryId);
         });
+      }),
+
+    update: (session, sql, context) => inContext(context, session, () => runUpdate(session, sql, context)),
+
+    updatePrepared: (session, handle, parameters, context) =>
+      inContext(context, session, async () => {
+        const { sql, parameterSchema, parameters: bound } = prepared.get(session.key, handle);
+        const row = parameters === undefined ? bound : parametersOf(parameters, parameterSchema);
+        return await runUpdate(session, sql, context, row);
       }),
 
     closePrepared: async (session, handle) => prepared.delete(session.key, handle),

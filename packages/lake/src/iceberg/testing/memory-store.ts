@@ -35,6 +35,7 @@ export function createMemoryStore(): MemoryStore {
       objects.set(location, body);
       return describe(location);
     },
+    moveIn: () => Promise.reject(new Error('No file of this machine is asked for.')),
     delete: async (location) => void objects.delete(location),
     localPath: () => undefined,
   };

@@ -5,16 +5,17 @@ import { joinIpcStream } from '../arrow/ipc-message.js';
 import type { CallContext, FlightSqlBackend } from '../backend.js';
 import type { IpcMessage } from '../framing/flight-data.js';
 import { FlightDataSchema, PutResultSchema } from '../gen/Flight_pb.js';
-import { DoPutPreparedStatementResultSchema } from '../gen/FlightSql_pb.js';
+import { DoPutPreparedStatementResultSchema, DoPutUpdateResultSchema } from '../gen/FlightSql_pb.js';
 import { decodeMessage, encodeMessage } from '../messages/any.js';
-import { decodePutCommand } from '../messages/command.js';
+import { decodePutCommand, type PutCommand } from '../messages/command.js';
 import { commandBytes } from './flight-info.js';
 
 /**
- * DoPut of CommandPreparedStatementQuery: takes the parameters, at most `maxBytes`, and answers the handle to use
- * from now on. JDBC also "binds" when a statement has no parameters, with a batch of no columns: that changes nothing.
+ * DoPut. Of CommandPreparedStatementQuery: takes the parameters, at most `maxBytes`, and answers the handle to use from
+ * now on. JDBC also "binds" when a statement has no parameters, with a batch of no columns: that changes nothing. Of
+ * CommandStatementUpdate and CommandPreparedStatementUpdate: runs the statement and answers how many rows it changed.
  */
-export async function bindParameters<S>(
+export async function put<S>(
   call: ServerDuplexStream<Buffer, Buffer>,
   backend: FlightSqlBackend<S>,
   session: S,
@@ -25,16 +26,28 @@ export async function bindParameters<S>(
   if (command === undefined)
     throw new QueryError('INVALID_ARGUMENT', 'The first message of a DoPut must carry a descriptor.');
   const stream = joinIpcStream(messages);
-  const handle = hasColumns(messages, stream)
-    ? await backend.bind(session, command, stream, context)
-    : command;
-  return encodeMessage(PutResultSchema, {
-    appMetadata: encodeMessage(DoPutPreparedStatementResultSchema, { preparedStatementHandle: handle }),
-  });
+  const parameters = hasColumns(messages, stream) ? stream : undefined;
+  if (command.kind === 'bind') {
+    const { handle } = command;
+    const bound =
+      parameters === undefined ? handle : await backend.bind(session, handle, parameters, context);
+    return putResult(encodeMessage(DoPutPreparedStatementResultSchema, { preparedStatementHandle: bound }));
+  }
+  if (command.kind === 'update' && parameters !== undefined)
+    throw new QueryError('INVALID_PARAMETER', 'Only prepared statements take parameters.');
+  const recordCount =
+    command.kind === 'update'
+      ? await backend.update(session, command.sql, context)
+      : await backend.updatePrepared(session, command.handle, parameters, context);
+  return putResult(encodeMessage(DoPutUpdateResultSchema, { recordCount }));
+}
+
+function putResult(appMetadata: Buffer): Buffer {
+  return encodeMessage(PutResultSchema, { appMetadata });
 }
 
 interface Upload {
-  readonly command: Uint8Array | undefined;
+  readonly command: PutCommand | undefined;
   readonly messages: readonly IpcMessage[];
 }
 
@@ -46,7 +59,7 @@ function readUpload(
 ): Promise<Upload> {
   return new Promise((resolve, reject) => {
     const messages: IpcMessage[] = [];
-    let command: Uint8Array | undefined;
+    let command: PutCommand | undefined;
     let bytes = 0;
     const fail = (error: unknown) => {
       call.off('data', onData);

@@ -1,0 +1,254 @@
+/** INSERT and CREATE TABLE AS: a query's rows become data files, and these a snapshot. */
+import { QueryError } from '@svc/base';
+import { defaultWriteSettings, type TargetColumn, type WriteTarget, writeFragment } from '@svc/fragment-fn';
+import {
+  commitWithRetry,
+  createAppend,
+  type LoadedTable,
+  type MetadataFiles,
+  type NestedField,
+  type StagedNewTable,
+  type TableToWrite,
+} from '@svc/lake';
+import type { CreateTable, Insert } from '@svc/sql';
+import type { Session } from '../identity/session.js';
+import type { Analyzer } from '../planner/analyze.js';
+import { planQuery } from '../planner/plan-query.js';
+import { ownerOf, type PlannerDependencies } from '../planner/planner-dependencies.js';
+import { environmentOf, type QueryRunnerDependencies } from '../service/query-runner.js';
+import { isCode, writablePlace } from './change-catalog.js';
+import { placeFiles } from './place-files.js';
+import { columnCount, columnsOfQuery } from './query-columns.js';
+import { tableDefinition } from './table-definition.js';
+
+export interface WriteDependencies {
+  readonly planner: PlannerDependencies;
+  readonly analyzer: Analyzer;
+  readonly runner: Pick<QueryRunnerDependencies, 'pool' | 'stage' | 'admission' | 'metrics'>;
+  readonly manifests: MetadataFiles;
+  /** Says in each snapshot who made it. */
+  readonly version: string;
+}
+
+export interface WriteOptions {
+  readonly session: Session;
+  readonly queryId: string;
+  readonly parameters?: Uint8Array | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface WriteOutcome {
+  readonly text: string;
+  readonly rowCount: bigint;
+}
+
+/** Runs the statement. See `insertRows` and `createTableAs`. */
+export function writeStatementRows(
+  statement: Insert | (CreateTable & { readonly query: string }),
+  dependencies: WriteDependencies,
+  options: WriteOptions,
+): Promise<WriteOutcome> {
+  return statement.kind === 'insert'
+    ? insertRows(statement, dependencies, options)
+    : createTableAs(statement, dependencies, options);
+}
+
+/** Throws what the query throws, BINDING_ERROR and EVALUATION_ERROR naming the column, and what a commit throws. */
+async function insertRows(
+  statement: Insert,
+  dependencies: WriteDependencies,
+  options: WriteOptions,
+): Promise<WriteOutcome> {
+  const { session, signal } = options;
+  const { settings } = session;
+  const change = { settings, catalogs: dependencies.planner.catalogs, signal };
+  const { identifier, name, writable } = writablePlace(statement.name, change);
+  const table = await writable.loadTable(identifier, { signal });
+  const plan = await planRows(statement.query, dependencies, options);
+  const columns = targetColumns(
+    statement,
+    name,
+    currentFields(table),
+    columnCount(plan.stub.description.schema),
+  );
+  const rows = await writeRows({ dependencies, options, table, plan, columns });
+  if (rows.dataFiles.length > 0) {
+    const append = appendOf(rows.dataFiles, table, dependencies);
+    await discardOnFailure(rows, () =>
+      commitWithRetry({ catalog: writable, identifier: table.identifier, change: append, signal }),
+    );
+  }
+  return { text: `${rows.rowCount} rows were added to ${name}.`, rowCount: rows.rowCount };
+}
+
+/** CREATE TABLE AS: the table is there with all its rows, or not at all. */
+async function createTableAs(
+  statement: CreateTable & { readonly query: string },
+  dependencies: WriteDependencies,
+  options: WriteOptions,
+): Promise<WriteOutcome> {
+  const { session, signal } = options;
+  const { settings } = session;
+  const change = { settings, catalogs: dependencies.planner.catalogs, signal };
+  const { identifier, name, writable } = writablePlace(statement.name, change);
+  if (statement.ifNotExists && (await exists(() => writable.loadTable(identifier, { signal }))))
+    return { text: `Table ${name} exists already.`, rowCount: 0n };
+  const plan = await planRows(statement.query, dependencies, options);
+  const definition = tableDefinition(statement, columnsOfQuery(plan.stub.description.schema));
+  const table = await writable.stageTable(identifier, definition, { signal });
+  try {
+    const columns = currentFields(table).map((field, position) => ({ field, position }));
+    const rows = await writeRows({ dependencies, options, table, plan, columns });
+    await discardOnFailure(rows, () => commitNewTable(table, rows.dataFiles, dependencies, writable, signal));
+    return { text: `Table ${name} was created with ${rows.rowCount} rows.`, rowCount: rows.rowCount };
+  } catch (error) {
+    if (!isCode(error, 'COMMIT_OUTCOME_UNKNOWN')) await writable.discardTable(table);
+    throw error;
+  }
+}
+
+type PlannedRows = Awaited<ReturnType<typeof planQuery>>;
+
+async function planRows(
+  sql: string,
+  { planner, analyzer }: WriteDependencies,
+  { session, parameters, signal }: WriteOptions,
+): Promise<PlannedRows> {
+  const query = await analyzer.analyze(sql, ownerOf(session), signal);
+  return await planQuery(planner, { query, session, parameters, signal });
+}
+
+interface RowsToWrite {
+  readonly dependencies: WriteDependencies;
+  readonly options: WriteOptions;
+  readonly table: TableToWrite & { readonly store: LoadedTable['store'] };
+  readonly plan: PlannedRows;
+  readonly columns: readonly TargetColumn[];
+}
+
+interface WrittenRows extends Pick<ReturnType<typeof placeFiles>, 'dataFiles' | 'discard'> {
+  readonly rowCount: bigint;
+}
+
+async function writeRows({ dependencies, options, table, plan, columns }: RowsToWrite): Promise<WrittenRows> {
+  const { runner } = dependencies;
+  const { signal, queryId } = options;
+  const placed = placeFiles(table, table.store);
+  // Pages of whole columns are for clients: here the engine reads and writes them.
+  const { wholeColumns: _wholeColumns, ...fragment } = plan.fragment;
+  const request = { ...fragment, lane: 'query', queryId, target: targetOf(table, columns) } as const;
+  using _place = await runner.admission.enter('query', signal);
+  return await discardOnFailure(placed, async () => {
+    const environment = environmentOf(runner, { fragment: plan.fragment, stores: plan.stores });
+    const { rowCount, statistics } = await writeFragment(request, environment, { signal, take: placed.take });
+    runner.metrics.scanRows.inc({ stage: 'read' }, Number(statistics.rowsScanned));
+    return { dataFiles: placed.dataFiles, discard: placed.discard, rowCount };
+  });
+}
+
+function targetOf({ metadata }: TableToWrite, columns: readonly TargetColumn[]): WriteTarget {
+  const spec = metadata.partitionSpecs.find(({ specId }) => specId === metadata.defaultSpecId);
+  const partitions = (spec?.fields ?? []).map(({ sourceIds, transform }) => ({
+    sourceId: sourceIds[0] ?? 0,
+    transform,
+  }));
+  return { ...defaultWriteSettings, columns, partitions };
+}
+
+function currentFields({ metadata }: TableToWrite): readonly NestedField[] {
+  return metadata.schemas.find(({ schemaId }) => schemaId === metadata.currentSchemaId)?.fields ?? [];
+}
+
+/** Which column of the query each column of the table takes. */
+function targetColumns(
+  { columns }: Insert,
+  table: string,
+  fields: readonly NestedField[],
+  count: number,
+): readonly TargetColumn[] {
+  const wanted = columns?.length ?? fields.length;
+  if (count !== wanted)
+    throw new QueryError(
+      'BINDING_ERROR',
+      `The query answers ${count} columns, but ${wanted} columns of ${table} are to be filled.`,
+    );
+  if (columns === undefined) return fields.map((field, position) => ({ field, position }));
+  for (const column of columns)
+    if (!fields.some((field) => isNamed(field, column)))
+      throw new QueryError('BINDING_ERROR', `Table ${table} has no column ${JSON.stringify(column)}.`);
+  return fields.map((field) => {
+    const position = columns.findIndex((column) => isNamed(field, column));
+    if (position === -1 && field.required && field.writeDefault === undefined)
+      throw new QueryError(
+        'BINDING_ERROR',
+        `Column ${JSON.stringify(field.name)} of ${table} must not be null, and the statement leaves it out.`,
+      );
+    return position === -1 ? { field } : { field, position };
+  });
+}
+
+/** As in queries: names do not differ by case. */
+function isNamed(field: NestedField, name: string): boolean {
+  return field.name.toLowerCase() === name.toLowerCase();
+}
+
+function appendOf(
+  dataFiles: WrittenRows['dataFiles'],
+  { metadata, store }: TableToWrite & Pick<LoadedTable, 'store'>,
+  { manifests, version }: WriteDependencies,
+) {
+  return createAppend({
+    store,
+    files: manifests,
+    dataFiles,
+    tableUuid: metadata.tableUuid,
+    specId: metadata.defaultSpecId,
+    summary: { 'engine-name': 'svc', 'engine-version': version },
+  });
+}
+
+async function commitNewTable(
+  table: StagedNewTable,
+  dataFiles: WrittenRows['dataFiles'],
+  dependencies: WriteDependencies,
+  writable: ReturnType<typeof writablePlace>['writable'],
+  signal: AbortSignal,
+): Promise<void> {
+  const { creation, identifier } = table;
+  if (dataFiles.length === 0) {
+    await writable.commitTable(identifier, creation);
+    return;
+  }
+  const append = appendOf(dataFiles, table, dependencies);
+  try {
+    const { updates } = await append.prepare(table, { signal });
+    const committed = await writable.commitTable(identifier, {
+      ...creation,
+      updates: [...creation.updates, ...updates],
+    });
+    await append.cleanUp(committed.metadata);
+  } catch (error) {
+    if (!isCode(error, 'COMMIT_OUTCOME_UNKNOWN')) await append.cleanUp(undefined);
+    throw error;
+  }
+}
+
+/** After a definite failure the files are nobody's. While it is unknown whether a commit succeeded they stay. */
+async function discardOnFailure<T>(rows: { discard(): Promise<void> }, body: () => Promise<T>): Promise<T> {
+  try {
+    return await body();
+  } catch (error) {
+    if (!isCode(error, 'COMMIT_OUTCOME_UNKNOWN')) await rows.discard();
+    throw error;
+  }
+}
+
+async function exists(load: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await load();
+    return true;
+  } catch (error) {
+    if (isCode(error, 'TABLE_NOT_FOUND')) return false;
+    throw error;
+  }
+}
