@@ -126,7 +126,7 @@ describe('INSERT', () => {
       'INSERT INTO sales.strict VALUES (1)': ['BINDING_ERROR', /1 columns.*2 columns/],
       'INSERT INTO sales.missing VALUES (1)': ['TABLE_NOT_FOUND', /missing/],
       'INSERT INTO sales.strict SELECT * FROM read_csv($$/etc/passwd$$)': [
-        'STATEMENT_NOT_ALLOWED',
+        'FUNCTION_NOT_ALLOWED',
         /read_csv/,
       ],
     };
