@@ -3,6 +3,7 @@ import { QueryError } from '@svc/base';
 import { type NestedField, type PrimitiveType, parseTransform, type Transform } from '@svc/lake';
 import { quoteIdentifier, quoteString, splitStatements } from '@svc/sql';
 import { constantSql } from '../views/constant-sql.js';
+import { engineType } from '../views/engine-type.js';
 import { assertWritable, castSql, checkedSql, fieldIdsSql, sumOfBytes, valueBytes } from './column-sql.js';
 import { partitionSql } from './partition-sql.js';
 import type { TargetColumn, WriteTarget } from './write-target.js';
@@ -18,7 +19,10 @@ export interface PlannedWrite {
 }
 
 export interface PlannedColumn {
+  readonly id: number;
   readonly name: string;
+  /** The engine's name of its type. */
+  readonly type: string;
   /** The query's column alone, and its cast to the table's type: to find out which column cannot be cast. */
   readonly sourceSql: string;
   readonly castSql: string;
@@ -107,7 +111,13 @@ function checkedRows(
     rows: `SELECT ${checks.join(', ')} FROM (SELECT ${castList} FROM (SELECT ${sources.join(', ')} ${from}))`,
     planned: columns.map(({ field }, index) => {
       const sourceSql = `SELECT ${sources[index] ?? ''} ${from}`;
-      return { name: field.name, sourceSql, castSql: `SELECT ${casts[index] ?? ''} FROM (${sourceSql})` };
+      return {
+        id: field.id,
+        name: field.name,
+        type: engineType(field.type),
+        sourceSql,
+        castSql: `SELECT ${casts[index] ?? ''} FROM (${sourceSql})`,
+      };
     }),
   };
 }

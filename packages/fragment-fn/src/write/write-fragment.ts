@@ -170,10 +170,16 @@ async function partitionValues(
   const nulls = partitions.map(() => null);
   if (paths.length === 0 || partitions.every(({ transform }) => transform.kind === 'void'))
     return new Map(paths.map((path) => [path, nulls]));
-  const columnSql = (index: number) => `f.${quoteIdentifier(columns[index]?.name ?? '')}`;
+  // Read by their ids, under names of ours: a table's own could be those that the engine gives path and row number.
+  const read = new Map<number, string>();
+  const columnSql = (index: number) => {
+    const { id, type } = columns[index] ?? {};
+    read.set(index, `${id}: {name: 'c${index}', type: ${quoteString(type ?? '')}, default_value: NULL}`);
+    return `f.c${index}`;
+  };
   const texts = partitions.map(({ valueSql }) => `CAST(${valueSql(columnSql)} AS VARCHAR)`);
   const files = paths.map(quoteString).join(', ');
-  const source = `read_parquet([${files}], hive_partitioning = false, union_by_name = false)`;
+  const source = `read_parquet([${files}], hive_partitioning = false, schema = MAP {${[...read.values()].join(', ')}})`;
   const result = await lease.query({
     sql: `SELECT f.filename AS path, [${texts.join(', ')}] AS texts FROM ${source} AS f WHERE f.file_row_number = 0`,
     arrow: 'lossless',
