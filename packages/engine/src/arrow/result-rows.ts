@@ -5,14 +5,8 @@ import { type DecodedArray, decodeBatch, integerAt, isValid, offsetAt } from './
 import { FlatTable, malformed } from './flatbuffer-read.js';
 import { decodeSchema } from './ipc-schema-decode.js';
 
-/** Whole numbers are bigint whatever their width; keys of maps are text; structs are maps of their fields. */
-export type ResultValue =
-  | null
-  | boolean
-  | bigint
-  | string
-  | readonly ResultValue[]
-  | ReadonlyMap<string, ResultValue>;
+/** Whole numbers, and in a lossless result booleans too, are bigint whatever their width; keys of maps are text; structs are maps of their fields. */
+export type ResultValue = null | bigint | string | readonly ResultValue[] | ReadonlyMap<string, ResultValue>;
 
 /** By column name. */
 export type ResultRow = ReadonlyMap<string, ResultValue>;
@@ -64,8 +58,6 @@ function valueAt(array: DecodedArray, row: number): ResultValue {
   if (!isValid(array, row)) return null;
   const { type } = array.field;
   switch (type.kind) {
-    case 'bool':
-      return (((array.buffers[0]?.[row >> 3] ?? 0) >> (row & 7)) & 1) === 1;
     case 'int':
       return integerAt(array, row);
     case 'utf8':

@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { QueryError } from '@svc/base';
 import type { EngineLease } from '@svc/engine';
 import type { IcebergType, NestedField, PrimitiveType } from '@svc/lake';
+import { Int32, Table, tableToIPC, vectorFromArray } from 'apache-arrow';
 import type { FragmentEnvironment } from '../leased-fragment.js';
 import { fragmentProtocolVersion } from '../request.js';
 import { openTestPool, type TestPool } from '../test-support/test-pool.js';
@@ -159,10 +160,13 @@ describe('rows that are written', () => {
     }
   });
 
-  it('come from the tables and with the parameters of the fragment', async () => {
-    const { rowCount, statistics } = await write('SELECT i FROM range(10) AS t(i) WHERE i <> 3', {
-      columns: [field(1, 'a', { kind: 'int' })],
-    });
+  it('may hang on the parameters of the fragment', async () => {
+    const parameters = tableToIPC(new Table({ '1': vectorFromArray([3], new Int32()) }), 'stream');
+    const { rowCount, statistics } = await write(
+      'SELECT i FROM range(10) AS t(i) WHERE i <> ?',
+      { columns: [field(1, 'a', { kind: 'int' })] },
+      { parameters },
+    );
     assert.deepEqual([rowCount, statistics.rowsReturned], [9n, 9n]);
   });
 
@@ -449,13 +453,14 @@ interface TargetOfTest extends Partial<Omit<WriteTarget, 'columns'>> {
 interface RunOptions {
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
+  readonly parameters?: Uint8Array;
   readonly take?: (files: readonly WrittenFile[]) => Promise<void>;
 }
 
 async function write(
   sql: string,
   target: TargetOfTest,
-  { signal = never, timeoutMs = 60_000, take }: RunOptions = {},
+  { signal = never, timeoutMs = 60_000, take, parameters }: RunOptions = {},
 ): Promise<WrittenFragment> {
   const columns = target.columns.map((column, position) =>
     'field' in column ? column : { field: column, position },
@@ -473,6 +478,7 @@ async function write(
     settings: { TimeZone: 'UTC' },
     setup: [],
     arrow: 'client',
+    ...(parameters === undefined ? {} : { parameters }),
     limits: { memoryBytes: 2 ** 28, resultBytes: 2 ** 28, timeoutMs },
     target: { ...defaultWriteSettings, partitions: [], ...target, columns },
   };
