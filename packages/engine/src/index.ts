@@ -17,7 +17,8 @@ export type {
   ParquetReadFile,
   StatementDescription,
 } from './api.js';
-export { collectRows, type ResultRow, type ResultValue } from './arrow/result-rows.js';
+export { collectRows, type ResultRow, type ResultValue, readArrowSchema } from './arrow/result-rows.js';
+export type { ArrowField } from './arrow/types.js';
 export { supportedDuckDbVersion } from './capi/library.js';
 export { createInProcessPool, type InProcessPoolOptions } from './instance/in-process-pool.js';
 export { createHostPool } from './pool/host-pool.js';

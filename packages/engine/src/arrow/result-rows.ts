@@ -4,6 +4,7 @@ import type { EngineResult } from '../api.js';
 import { type DecodedArray, decodeBatch, integerAt, isValid, offsetAt } from './decoded-array.js';
 import { FlatTable, malformed } from './flatbuffer-read.js';
 import { decodeSchema } from './ipc-schema-decode.js';
+import type { ArrowSchema } from './types.js';
 
 /** Whole numbers, and in a lossless result booleans too, are bigint whatever their width; keys of maps are text; structs are maps of their fields. */
 export type ResultValue = null | bigint | string | readonly ResultValue[] | ReadonlyMap<string, ResultValue>;
@@ -19,7 +20,7 @@ const prefixBytes = 8;
  * columns of types that statements of ours do not answer.
  */
 export async function collectRows(result: EngineResult, maxBytes: number): Promise<readonly ResultRow[]> {
-  const schema = decodeSchema(messageTable(result.schema.subarray(prefixBytes)));
+  const schema = readArrowSchema(result.schema);
   const rows: ResultRow[] = [];
   let bytes = 0;
   for await (const message of result.messages) {
@@ -42,6 +43,11 @@ export async function collectRows(result: EngineResult, maxBytes: number): Promi
     }
   }
   return rows;
+}
+
+/** The fields of an encapsulated schema message, as `describe` and `query` answer it. */
+export function readArrowSchema(schema: Uint8Array): ArrowSchema {
+  return decodeSchema(messageTable(schema.subarray(prefixBytes)));
 }
 
 function messageTable(message: Uint8Array): FlatTable {

@@ -19,8 +19,7 @@ export interface PlannedWrite {
 }
 
 export interface PlannedColumn {
-  readonly id: number;
-  readonly name: string;
+  readonly field: NestedField;
   /** The engine's name of its type. */
   readonly type: string;
   /** The query's column alone, and its cast to the table's type: to find out which column cannot be cast. */
@@ -112,8 +111,7 @@ function checkedRows(
     planned: columns.map(({ field }, index) => {
       const sourceSql = `SELECT ${sources[index] ?? ''} ${from}`;
       return {
-        id: field.id,
-        name: field.name,
+        field,
         type: engineType(field.type),
         sourceSql,
         castSql: `SELECT ${casts[index] ?? ''} FROM (${sourceSql})`,

@@ -385,6 +385,30 @@ describe('rows that the table cannot have', () => {
     });
   });
 
+  it('of structs with fields that the table has no place for: the error names the field', async () => {
+    const struct: IcebergType = { kind: 'struct', fields: [field(2, 'b', int)] };
+    const list: IcebergType = { kind: 'list', elementId: 3, element: struct, elementRequired: false };
+    const map: IcebergType = {
+      kind: 'map',
+      keyId: 4,
+      key: int,
+      valueId: 5,
+      value: list,
+      valueRequired: false,
+    };
+    for (const [type, sql, lost] of [
+      [struct, "SELECT {'B': 1, 'z': 2}", 'a.z'],
+      [list, "SELECT [{'b': 1, 'z': 2}]", 'a.element.z'],
+      [map, "SELECT MAP {1: [{'b': 1, 'z': 2}]}", 'a.value.element.z'],
+    ] as const)
+      await assert.rejects(write(sql, { columns: [field(1, 'a', type)] }), {
+        code: 'BINDING_ERROR',
+        message: new RegExp(`^Column "a" .* "${lost}"`),
+      });
+    assert.equal((await write("SELECT MAP {1: [{'B': 1}]}", { columns: [field(1, 'a', map)] })).rowCount, 1n);
+    assert.equal((await write('SELECT ROW(7)', { columns: [field(1, 'a', struct)] })).rowCount, 1n);
+  });
+
   it('for want of a value of a required column are refused before anything runs', async () => {
     await assert.rejects(write('SELECT 1 WHERE false', { columns: [{ field: field(1, 'a', int, true) }] }), {
       code: 'EVALUATION_ERROR',

@@ -4,7 +4,14 @@
  */
 import { randomUUID } from 'node:crypto';
 import { QueryError, throwIfAborted } from '@svc/base';
-import { collectRows, type EngineLease, type EngineProfile, type ResultRow } from '@svc/engine';
+import {
+  collectRows,
+  type EngineLease,
+  type EngineProfile,
+  type ResultRow,
+  readArrowSchema,
+  type StatementDescription,
+} from '@svc/engine';
 import type { NestedField, PrimitiveValue } from '@svc/lake';
 import { quoteIdentifier, quoteString } from '@svc/sql';
 import {
@@ -21,6 +28,7 @@ import { namingOriginalFiles } from '../original-files.js';
 import type { FragmentStatistics } from '../request.js';
 import { type PlannedWrite, planWrite } from './copy-sql.js';
 import { partitionValue } from './partition-sql.js';
+import { assertNoFieldIsLost, hasStructs } from './struct-fields.js';
 import type { WriteRequest, WriteTarget } from './write-target.js';
 
 export interface WriteOptions extends FragmentOptions {
@@ -90,7 +98,6 @@ async function writeOnLease(
   });
   const engineMs = performance.now() - engineStart;
   await options.take(files, link.signal);
-  throwIfAborted(link.signal);
   const rowCount = files.reduce((sum, file) => sum + BigInt(file.rowCount), 0n);
   const times = { stagingMs: engineStart - stagingStart, engineMs };
   return {
@@ -109,6 +116,7 @@ async function runPlan(
   const { options, link, lease } = fragment;
   await bindTables(fragment, staged);
   options.onExecuting?.();
+  await assertStructsFit(fragment, plan);
   const { rows, profile } = await copyRows(fragment, plan.sql).catch(async (error: unknown) => {
     throw await namingColumn(error, fragment, plan);
   });
@@ -133,29 +141,45 @@ async function copyRows(
   return { rows: rows.filter((row) => wholeNumber(row, 'count') > 0), profile: result.profile() };
 }
 
+/** The engine would leave out fields of structs that the table does not have. */
+async function assertStructsFit(fragment: LeasedFragment, { columns }: PlannedWrite): Promise<void> {
+  for (const { field, sourceSql } of columns) {
+    if (!hasStructs(field.type)) continue;
+    const [source] = readArrowSchema((await describe(fragment, sourceSql)).schema).fields;
+    if (source !== undefined) assertNoFieldIsLost(field, source);
+  }
+}
+
 /** The engine knows no cast from some types to others, and then names only the types. */
 async function namingColumn(
   error: unknown,
-  { request: { parameters }, link, lease }: LeasedFragment,
+  fragment: LeasedFragment,
   { columns }: PlannedWrite,
 ): Promise<unknown> {
   if (!(error instanceof QueryError) || error.code !== 'BINDING_ERROR') return error;
   const failureOf = (sql: string) =>
-    lease.describe({ sql, ...(parameters === undefined ? {} : { parameters }) }, link.signal).then(
+    describe(fragment, sql).then(
       () => undefined,
       (failure: unknown) => QueryError.from(failure),
     );
-  for (const { name, sourceSql, castSql } of columns) {
+  for (const { field, sourceSql, castSql } of columns) {
     if ((await failureOf(sourceSql)) !== undefined) return error;
     const failure = await failureOf(castSql);
     if (failure !== undefined)
       return new QueryError(
         failure.code,
-        `Column ${JSON.stringify(name)} cannot take the values of the query: ${failure.message.split('\n', 1)[0] ?? ''}`,
+        `Column ${JSON.stringify(field.name)} cannot take the values of the query: ${failure.message.split('\n', 1)[0] ?? ''}`,
         { cause: error },
       );
   }
   return error;
+}
+
+async function describe(
+  { request: { parameters }, link, lease }: LeasedFragment,
+  sql: string,
+): Promise<StatementDescription> {
+  return await lease.describe({ sql, ...(parameters === undefined ? {} : { parameters }) }, link.signal);
 }
 
 type ValuesByFile = ReadonlyMap<string, readonly (PrimitiveValue | null)[]>;
@@ -173,8 +197,11 @@ async function partitionValues(
   // Read by their ids, under names of ours: a table's own could be those that the engine gives path and row number.
   const read = new Map<number, string>();
   const columnSql = (index: number) => {
-    const { id, type } = columns[index] ?? {};
-    read.set(index, `${id}: {name: 'c${index}', type: ${quoteString(type ?? '')}, default_value: NULL}`);
+    const { field, type } = columns[index] ?? {};
+    read.set(
+      index,
+      `${field?.id}: {name: 'c${index}', type: ${quoteString(type ?? '')}, default_value: NULL}`,
+    );
     return `f.c${index}`;
   };
   const texts = partitions.map(({ valueSql }) => `CAST(${valueSql(columnSql)} AS VARCHAR)`);
