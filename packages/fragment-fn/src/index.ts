@@ -5,13 +5,14 @@ export {
   type FragmentRequest,
   type FragmentStatistics,
   type FragmentTable,
+  type FragmentView,
   fragmentProtocolVersion,
   type WholeColumns,
 } from './request.js';
 export { type FragmentResult, runFragment } from './runtime.js';
 export { engineType } from './views/engine-type.js';
 export { sessionStatements } from './views/session-sql.js';
-export { stubFileSql, stubViewSql } from './views/view-sql.js';
+export { stubFileSql, stubViewSql, viewSql } from './views/view-sql.js';
 export {
   type WriteOptions,
   type WrittenFile,

@@ -12,7 +12,7 @@ import {
   fragmentProtocolVersion,
 } from './request.js';
 import { sessionStatements } from './views/session-sql.js';
-import { type StagedGroup, scanViewSql } from './views/view-sql.js';
+import { type StagedGroup, scanViewSql, viewSql } from './views/view-sql.js';
 
 /** A table whose chunks now lie in the engine's input folder. */
 export interface StagedTable {
@@ -100,10 +100,12 @@ export async function bindTables(
   { request, link, lease }: LeasedFragment,
   staged: readonly StagedTable[],
 ): Promise<void> {
-  const views = request.tables.map((table, index) =>
+  const tables = request.tables.map((table, index) =>
     scanViewSql(table, table.scan.columns, staged[index]?.groups ?? []),
   );
-  const setup = [...sessionStatements(request), ...views, ...request.setup];
+  const session = sessionStatements({ ...request, tables: [...request.tables, ...request.views] });
+  // Views are bound when they are made: what stands for now() in them must be there.
+  const setup = [...session, ...tables, ...request.setup, ...request.views.map(viewSql)];
   if (setup.length > 0) await lease.execute(setup, link.signal);
 }
 

@@ -14,6 +14,15 @@ export interface FragmentTable {
   readonly scan: TableScan;
 }
 
+/** A view of the fragment: gated SQL of somebody else, every table in it by its full name. */
+export interface FragmentView {
+  readonly catalog: string;
+  readonly schema: string;
+  readonly table: string;
+  readonly columns: readonly string[];
+  readonly sql: string;
+}
+
 export interface FragmentLimits {
   readonly memoryBytes: number;
   readonly resultBytes: number;
@@ -29,6 +38,8 @@ export interface FragmentRequest {
   readonly owner: string;
   readonly sql: string;
   readonly tables: readonly FragmentTable[];
+  /** Each behind those that it reads; all over tables of the fragment. */
+  readonly views: readonly FragmentView[];
   /** Default catalog and schema of unqualified names. */
   readonly defaultCatalog: string;
   readonly defaultSchema: string | undefined;

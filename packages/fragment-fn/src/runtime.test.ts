@@ -282,6 +282,7 @@ function requestOf(changes: Partial<FragmentRequest>): FragmentRequest {
     owner: 'ada',
     sql: 'SELECT 1',
     tables: [table],
+    views: [],
     defaultCatalog: 'lake',
     defaultSchema: 'sales',
     settings: { TimeZone: 'UTC' },

@@ -10,7 +10,12 @@ export {
   type RegisterParquetTableOptions,
   registerParquetTable,
 } from './catalogs/file-system/register-parquet-table.js';
-export type { StagedTable as StagedNewTable, WritableCatalog } from './catalogs/writable-catalog.js';
+export type {
+  ListedRelation,
+  LoadedView,
+  StagedTable as StagedNewTable,
+  WritableCatalog,
+} from './catalogs/writable-catalog.js';
 export { createMetadataFiles, type MetadataFiles } from './iceberg/cache/metadata-files.js';
 export {
   type FilePlan,
@@ -33,6 +38,7 @@ export type {
 export type { PrimitiveValue } from './iceberg/spec/values.js';
 export { applyTransform } from './iceberg/transforms/apply-transform.js';
 export { parseTransform, type Transform, transformResultType } from './iceberg/transforms/transform.js';
+export { sqlOfView, type ViewDefinition, viewDialect } from './iceberg/views/view-metadata.js';
 export { createAppend } from './iceberg/write/append-files.js';
 export type { ColumnDefinition } from './iceberg/write/column-definition.js';
 export type { TableDefinition } from './iceberg/write/create-table.js';

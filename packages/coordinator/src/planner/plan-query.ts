@@ -3,6 +3,7 @@ import type { StatementDescription } from '@svc/engine';
 import {
   type FragmentRequest,
   type FragmentTable,
+  type FragmentView,
   fragmentProtocolVersion,
   type WholeColumns,
 } from '@svc/fragment-fn';
@@ -13,7 +14,8 @@ import type { SessionSettings } from '../identity/session-settings.js';
 import type { AnalyzedQuery } from './analyze.js';
 import { parameterLiterals } from './parameter-literals.js';
 import { ownerOf, type PlannerDependencies } from './planner-dependencies.js';
-import { type ResolvedTable, resolveTables } from './resolve-tables.js';
+import { resolveRelations } from './resolve-relations.js';
+import type { ResolvedTable } from './resolve-tables.js';
 import { statementLane } from './statement-lane.js';
 import { planWithCache } from './stub-plan-cache.js';
 import { engineSession, type StubPlan } from './stub-planning.js';
@@ -37,6 +39,7 @@ export interface PlanOptions {
 interface BoundQuery {
   readonly sql: string;
   readonly tables: readonly ResolvedTable[];
+  readonly views: readonly FragmentView[];
   /** The session's as they were then: what is planned with them runs with them, whatever is SET meanwhile. */
   readonly settings: SessionSettings;
   /** Trusted statements that give now(), current_user and their kin one value for planning and running. */
@@ -53,25 +56,25 @@ async function bindQuery(
 ): Promise<BoundQuery> {
   const { settings } = session;
   const { references, rewritten } = await pinReferences(dependencies, query, session, signal);
-  const tables = await resolveTables({
+  const { tables, views, usesStatementValues } = await resolveRelations(dependencies, {
     requests: references,
-    settings,
-    catalogs: dependencies.catalogs,
+    session,
     signal,
   });
-  const setup = query.gated.usesStatementValues
-    ? statementValueMacros({
-        nowMicros: BigInt(dependencies.now().getTime()) * 1000n,
-        user: session.identity.username,
-        catalog: settings.catalog,
-        schema: settings.schema ?? '',
-      })
-    : [];
-  if (rewritten === undefined) return { sql: query.parsed.sql, tables, settings, setup };
+  const setup =
+    query.gated.usesStatementValues || usesStatementValues
+      ? statementValueMacros({
+          nowMicros: BigInt(dependencies.now().getTime()) * 1000n,
+          user: session.identity.username,
+          catalog: settings.catalog,
+          schema: settings.schema ?? '',
+        })
+      : [];
+  if (rewritten === undefined) return { sql: query.parsed.sql, tables, views, settings, setup };
   const lease = await dependencies.pool.lease({ owner: ownerOf(session), lane: 'small', signal });
   try {
     const sql = await lease.queryText(deserializeQuery, [rewritten], signal);
-    return { sql, tables, settings, setup };
+    return { sql, tables, views, settings, setup };
   } finally {
     await lease.release();
   }
@@ -139,6 +142,7 @@ export async function planQuery(dependencies: PlannerDependencies, options: Plan
     stores: bound.tables.map((table) => table.loaded.store),
     fragment: {
       ...engineSession(bound.tables, settings),
+      views: bound.views,
       protocolVersion: fragmentProtocolVersion,
       fragmentId: 0,
       lane: statementLane(options.query),

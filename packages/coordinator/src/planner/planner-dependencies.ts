@@ -3,6 +3,7 @@ import type { FragmentLimits } from '@svc/fragment-fn';
 import type { TableScan } from '@svc/lake';
 import type { ScanRequest } from '@svc/sql';
 import type { Session } from '../identity/session.js';
+import type { Analyzer } from './analyze.js';
 import type { CatalogDirectory } from './catalog-directory.js';
 import type { ResolvedTable } from './resolve-tables.js';
 import type { StubPlanCache } from './stub-plan-cache.js';
@@ -11,6 +12,7 @@ export interface PlannerDependencies {
   readonly pool: EnginePool;
   readonly catalogs: CatalogDirectory;
   readonly plans: StubPlanCache;
+  readonly analyzer: Analyzer;
   readonly limits: FragmentLimits;
   readonly now: () => Date;
   /** Prunes: manifests, files, row groups. */

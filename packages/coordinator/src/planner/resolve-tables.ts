@@ -31,26 +31,40 @@ export interface ResolveOptions {
   readonly signal: AbortSignal;
 }
 
+/** Tables by their names, however often and in whatever case they are named. */
+export type ResolvedTables = Map<string, ResolvedTable>;
+
 /**
  * Loads the tables that a statement names; each is one of the answer, however often and in whatever case it is named.
  * Throws TABLE_NOT_FOUND and the like, naming it as written.
  */
 export async function resolveTables(options: ResolveOptions): Promise<readonly ResolvedTable[]> {
-  const resolved = new Map<string, ResolvedTable>();
-  for (const request of options.requests) {
-    const table = await resolveOne(request, options);
-    // The engine's names do not differ by case, so neither may ours.
-    const key = JSON.stringify([table.catalog, table.schema, table.table].map((name) => name.toLowerCase()));
-    const other = resolved.get(key);
-    if (other !== undefined && !isSameTable(other.loaded, table.loaded)) {
-      throw new QueryError(
-        'NOT_SUPPORTED',
-        `"${table.table}" and "${other.table}" differ in case only; one statement cannot read both.`,
-      );
-    }
-    if (other === undefined) resolved.set(key, table);
-  }
+  const resolved: ResolvedTables = new Map();
+  for (const request of options.requests) await addTable(resolved, request, options);
   return [...resolved.values()];
+}
+
+/** Loads one more table, unless it is there. */
+export async function addTable(
+  resolved: ResolvedTables,
+  request: TableRequest,
+  options: Omit<ResolveOptions, 'requests'>,
+): Promise<void> {
+  const table = await resolveOne(request, options);
+  const key = relationKey(table.catalog, table.schema, table.table);
+  const other = resolved.get(key);
+  if (other !== undefined && !isSameTable(other.loaded, table.loaded)) {
+    throw new QueryError(
+      'NOT_SUPPORTED',
+      `"${table.table}" and "${other.table}" differ in case only; one statement cannot read both.`,
+    );
+  }
+  if (other === undefined) resolved.set(key, table);
+}
+
+/** The engine's names do not differ by case, so neither may ours. */
+export function relationKey(...name: readonly string[]): string {
+  return JSON.stringify(name.map((part) => part.toLowerCase()));
 }
 
 /** By name and not by content: somebody may have committed between two loads of one table. */
@@ -63,7 +77,7 @@ function isSameTable(left: LoadedTable, right: LoadedTable): boolean {
 
 async function resolveOne(
   { name, pin, viewName }: TableRequest,
-  { settings, catalogs, signal }: ResolveOptions,
+  { settings, catalogs, signal }: Omit<ResolveOptions, 'requests'>,
 ): Promise<ResolvedTable> {
   const place = placeOf(name, settings, catalogs);
   const loaded = await catalogs.get(place.catalog).catalog.loadTable(place.identifier, { signal });

@@ -43,7 +43,7 @@ export async function planWithCache({ cache, onLease, ...options }: CachedPlanOp
 
 type PlanIdentity = Omit<StubPlanOptions, 'lease' | 'signal'>;
 
-function keyOf({ sql, inlinedSql, tables, settings, parameters }: PlanIdentity): string {
+function keyOf({ sql, inlinedSql, tables, views, settings, parameters }: PlanIdentity): string {
   const shapes = tables.map((table) => [
     table.catalog,
     table.schema,
@@ -58,6 +58,7 @@ function keyOf({ sql, inlinedSql, tables, settings, parameters }: PlanIdentity):
     settings.schema ?? null,
     settings.timeZone,
     shapes,
+    views,
   ];
   const text = JSON.stringify(identity);
   if (parameters === undefined) return hash('sha256', text, 'base64');

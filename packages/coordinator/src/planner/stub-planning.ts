@@ -6,7 +6,14 @@ import { createHash } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EngineLease, StatementDescription } from '@svc/engine';
-import { engineType, sessionStatements, stubFileSql, stubViewSql } from '@svc/fragment-fn';
+import {
+  engineType,
+  type FragmentView,
+  sessionStatements,
+  stubFileSql,
+  stubViewSql,
+  viewSql,
+} from '@svc/fragment-fn';
 import {
   type PlainColumns,
   PlanNotUnderstood,
@@ -35,6 +42,7 @@ export interface StubPlanOptions {
   readonly lease: EngineLease;
   readonly sql: string;
   readonly tables: readonly ResolvedTable[];
+  readonly views: readonly FragmentView[];
   readonly settings: SessionSettings;
   /** Trusted statements to run before the statement is bound. */
   readonly setup: readonly string[];
@@ -123,6 +131,7 @@ function mergeRequests(scans: readonly PlannedScan[]): ScanRequest {
 async function createStubs({
   lease,
   tables,
+  views,
   settings,
   setup,
   signal,
@@ -134,12 +143,14 @@ async function createStubs({
     files.push(path);
     if (!(await exists(path))) statements.push(stubFileSql(path, table.columns));
   }
-  statements.push(...sessionStatements(engineSession(tables, settings)));
+  statements.push(
+    ...sessionStatements({ ...engineSession(tables, settings), tables: [...tables, ...views] }),
+  );
   tables.forEach((table, index) => {
     const path = files[index];
     if (path !== undefined) statements.push(stubViewSql(table, path, table.columns, table.rowCount));
   });
-  statements.push(...setup);
+  statements.push(...setup, ...views.map(viewSql));
   if (statements.length > 0) await lease.execute(statements, signal);
   return files;
 }

@@ -4,13 +4,13 @@ import { QueryError } from '@svc/base';
 import type { CreateTable, Insert, Statement } from '@svc/sql';
 import type { Session } from '../identity/session.js';
 import type { SessionSettings } from '../identity/session-settings.js';
-import { type Analyzer, throwIfRefused } from '../planner/analyze.js';
+import { throwIfRefused } from '../planner/analyze.js';
 import type { CatalogDirectory } from '../planner/catalog-directory.js';
-import { namespaceOf, schemaName, writtenName } from '../planner/names.js';
+import { namespaceOf, schemaName } from '../planner/names.js';
 import { describeQueryStatement, planQuery } from '../planner/plan-query.js';
 import type { PlannedStatement } from '../planner/planned-statement.js';
 import type { PlannerDependencies } from '../planner/planner-dependencies.js';
-import { resolveTables } from '../planner/resolve-tables.js';
+import { columnsOfRelation } from '../planner/relation-columns.js';
 import { arrowFields } from '../results/arrow-fields.js';
 import { emptySchema, type TextAnswer, textAnswer } from '../results/text-answer.js';
 import { describeQuery, describeTable } from '../statements/describe.js';
@@ -18,10 +18,10 @@ import { answerExplain } from '../statements/explain.js';
 import { type SessionLimits, withoutSetting, withSetting } from '../statements/session-options.js';
 import { answerShow } from '../statements/show.js';
 import { changeCatalog } from '../writes/change-catalog.js';
+import { createView, dropView } from '../writes/change-view.js';
 import type { WriteOptions as RowWriteOptions, WriteOutcome } from '../writes/write-rows.js';
 
 export interface StatementPlannerDependencies extends PlannerDependencies {
-  readonly analyzer: Analyzer;
   readonly sessionDefaults: SessionSettings;
   readonly sessionLimits: SessionLimits;
   /** Runs INSERT and CREATE TABLE AS. */
@@ -173,16 +173,8 @@ async function answerStatement(
     case 'show-schemas':
     case 'show-tables':
       return await answerShow(statement, session.settings, catalogs, signal);
-    case 'describe-table': {
-      const name = writtenName(statement.name);
-      const [table] = await resolveTables({
-        requests: [{ name, pin: { kind: 'current' } }],
-        settings: session.settings,
-        catalogs,
-        signal,
-      });
-      return describeTable(table?.columns ?? []);
-    }
+    case 'describe-table':
+      return describeTable(await columnsOfRelation(statement.name, session.settings, catalogs, signal));
     case 'describe-query': {
       const query = await analyzeQuery(dependencies, statement.sql, options);
       const description = await describeQueryStatement(dependencies, { ...options, query });
@@ -225,16 +217,17 @@ async function answerStatement(
     case 'reset':
       session.settings = withoutSetting(session.settings, statement.name, dependencies.sessionDefaults);
       return resultAnswer(`RESET ${statement.name}`);
-    case 'create-table':
+    case 'create-view':
+      return resultAnswer(await createView(statement, dependencies, options));
+    case 'drop-view':
+      return resultAnswer(await dropView(statement, dependencies, options));
     case 'create-schema':
+    case 'create-table':
     case 'drop-schema':
     case 'drop-table':
-    case 'drop-view':
       return resultAnswer(await changeCatalog(statement, { settings: session.settings, catalogs, signal }));
     case 'insert':
       throw new QueryError('INTERNAL_ERROR', 'INSERT is no statement that is only answered.');
-    case 'create-view':
-      throw new QueryError('NOT_SUPPORTED', 'CREATE VIEW is not supported by this version.');
     case 'call':
       // Catalogs are asked anew for every statement: there is nothing cached that could be stale.
       return resultAnswer('The catalog cache was refreshed.');

@@ -52,11 +52,11 @@ async function listNames(
         schema === undefined ? await catalog.listNamespaces([], { signal }) : [namespaceOf(schema)];
       const names: string[] = [];
       for (const namespace of namespaces) {
-        const tables = await catalog.listTables(namespace, { signal });
+        const relations = await catalog.listRelations(namespace, { signal });
         // Without a schema to list, each name must say where it is.
         names.push(
-          ...tables.map((table) =>
-            schema === undefined ? `${schemaName(namespace)}.${table.name}` : table.name,
+          ...relations.map(({ identifier: { name } }) =>
+            schema === undefined ? `${schemaName(namespace)}.${name}` : name,
           ),
         );
       }

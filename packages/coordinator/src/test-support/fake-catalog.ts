@@ -3,7 +3,9 @@ import type { Catalog, Namespace, WritableCatalog } from '@svc/lake';
 import { type CatalogDirectory, createCatalogDirectory } from '../planner/catalog-directory.js';
 
 /** A catalog of names only: schemas (dots separate levels) and their tables. Loading a table is an error. */
-export function fakeCatalog(tables: Readonly<Record<string, readonly string[]>>): Catalog {
+export function fakeCatalog(
+  tables: Readonly<Record<string, readonly string[]>>,
+): Catalog & Pick<WritableCatalog, 'listRelations'> {
   const inSchema = (namespace: Namespace) => tables[namespace.join('.')];
   return {
     kind: 'fake',
@@ -14,6 +16,12 @@ export function fakeCatalog(tables: Readonly<Record<string, readonly string[]>>)
       if (names === undefined)
         throw new QueryError('SCHEMA_NOT_FOUND', `There is no schema "${namespace.join('.')}".`);
       return names.map((name) => ({ namespace, name }));
+    },
+    async listRelations(namespace) {
+      const names = inSchema(namespace);
+      if (names === undefined)
+        throw new QueryError('SCHEMA_NOT_FOUND', `There is no schema "${namespace.join('.')}".`);
+      return names.map((name) => ({ identifier: { namespace, name }, kind: 'table' }));
     },
     async loadTable({ name }) {
       throw new QueryError('TABLE_NOT_FOUND', `There is no table "${name}".`);

@@ -15,7 +15,7 @@ export interface ChangeOptions {
 
 /** Does what the statement says; answers a line that says what was done. */
 export async function changeCatalog(
-  statement: CreateSchema | CreateTable | DropObject,
+  statement: CreateSchema | CreateTable | DropObject<'drop-schema'> | DropObject<'drop-table'>,
   options: ChangeOptions,
 ): Promise<string> {
   switch (statement.kind) {
@@ -27,8 +27,6 @@ export async function changeCatalog(
       return await dropSchema(statement, options);
     case 'drop-table':
       return await dropTable(statement, options);
-    case 'drop-view':
-      throw new QueryError('NOT_SUPPORTED', 'DROP VIEW is not supported by this version.');
   }
 }
 
@@ -81,7 +79,8 @@ async function dropTable(statement: DropObject, options: ChangeOptions): Promise
   });
 }
 
-async function dropping(
+/** Does not mind what is missing where the statement says so. */
+export async function dropping(
   { ifExists }: DropObject,
   what: string,
   missing: 'SCHEMA_NOT_FOUND' | 'TABLE_NOT_FOUND',

@@ -87,3 +87,11 @@ export function stubViewSql(
   const list = columns.map((column) => quoteIdentifier(column.name)).join(', ');
   return `CREATE VIEW ${qualified(name)} AS SELECT ${list} FROM ${readParquet([path], `, explicit_cardinality = ${rowCount < 1n ? 1n : rowCount}`)}`;
 }
+
+/** A view of the catalog, over tables and views that are there already. */
+export function viewSql(
+  view: QualifiedName & { readonly columns: readonly string[]; readonly sql: string },
+): string {
+  const columns = view.columns.map(quoteIdentifier).join(', ');
+  return `CREATE VIEW ${qualified(view)} (${columns}) AS ${view.sql}`;
+}

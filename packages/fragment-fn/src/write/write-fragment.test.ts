@@ -497,6 +497,7 @@ async function write(
     owner: 'ada',
     sql,
     tables: [],
+    views: [],
     defaultCatalog: 'lake',
     defaultSchema: undefined,
     settings: { TimeZone: 'UTC' },

@@ -25,8 +25,10 @@ export interface CreateSchema {
   readonly properties: Properties;
 }
 
-export interface DropObject {
-  readonly kind: 'drop-schema' | 'drop-table' | 'drop-view';
+export type DropKind = 'drop-schema' | 'drop-table' | 'drop-view';
+
+export interface DropObject<Kind extends DropKind = DropKind> {
+  readonly kind: Kind;
   readonly statementType: 'drop';
   readonly name: WrittenParts;
   readonly ifExists: boolean;

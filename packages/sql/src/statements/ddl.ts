@@ -43,7 +43,7 @@ export function parseDrop(cursor: Cursor): Statement {
   cursor.accept('RESTRICT');
   const purge = kind === 'drop-table' && cursor.accept('PURGE');
   cursor.expectEnd();
-  return { kind, statementType: 'drop', name, ifExists, purge };
+  return { kind, statementType: 'drop', name, ifExists, purge } as Statement;
 }
 
 export function classifyAlter(cursor: Cursor): RefusedStatement {

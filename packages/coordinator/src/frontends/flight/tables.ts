@@ -1,7 +1,7 @@
 import { QueryError } from '@svc/base';
 import type { TableFilter, TableRow } from '@svc/flight';
 import { compileLikePattern } from '@svc/flight';
-import type { Catalog, TableIdentifier } from '@svc/lake';
+import type { ListedRelation, WritableCatalog } from '@svc/lake';
 import type { CatalogDirectory } from '../../planner/catalog-directory.js';
 import { schemaName } from '../../planner/names.js';
 import { tableArrowSchema } from '../../results/table-arrow-schema.js';
@@ -15,7 +15,10 @@ export async function* listTables(
   filter: TableFilter,
   signal: AbortSignal,
 ): AsyncGenerator<TableRow> {
-  if (filter.tableTypes.length > 0 && !filter.tableTypes.includes('TABLE')) return;
+  const kinds = ['TABLE', 'VIEW'].filter(
+    (type) => filter.tableTypes.length === 0 || filter.tableTypes.includes(type),
+  );
+  if (kinds.length === 0) return;
   const schemaMatches = compileLikePattern(filter.schemaPattern);
   const tableMatches = compileLikePattern(filter.tablePattern);
   for (const name of [...catalogs.names].sort()) {
@@ -25,12 +28,15 @@ export async function* listTables(
     const schemas = namespaces.map((namespace) => ({ namespace, schema: schemaName(namespace) }));
     for (const { namespace, schema } of schemas.sort((a, b) => compare(a.schema, b.schema))) {
       if (!schemaMatches(schema)) continue;
-      const tables = await catalog.listTables(namespace, { signal });
-      for (const identifier of [...tables].sort((a, b) => compare(a.name, b.name))) {
-        if (!tableMatches(identifier.name)) continue;
-        const row = { catalog: name, schema, table: identifier.name, type: 'TABLE' as const };
+      const relations = await catalog.listRelations(namespace, { signal });
+      for (const { identifier, kind } of [...relations].sort((a, b) =>
+        compare(a.identifier.name, b.identifier.name),
+      )) {
+        const type = kind === 'table' ? 'TABLE' : 'VIEW';
+        if (!kinds.includes(type) || !tableMatches(identifier.name)) continue;
+        const row = { catalog: name, schema, table: identifier.name, type } as const;
         yield filter.includeSchema
-          ? { ...row, arrowSchema: await schemaOf(catalog, identifier, signal) }
+          ? { ...row, arrowSchema: await schemaOf(catalog, { identifier, kind }, signal) }
           : row;
       }
     }
@@ -38,11 +44,13 @@ export async function* listTables(
 }
 
 async function schemaOf(
-  catalog: Catalog,
-  identifier: TableIdentifier,
+  catalog: WritableCatalog,
+  { identifier, kind }: ListedRelation,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
   try {
+    if (kind === 'view')
+      return tableArrowSchema((await catalog.loadView(identifier, { signal })).metadata.schema.fields);
     const { metadata } = await catalog.loadTable(identifier, { signal });
     const schema = metadata.schemas.find((each) => each.schemaId === metadata.currentSchemaId);
     return tableArrowSchema(schema?.fields ?? []);

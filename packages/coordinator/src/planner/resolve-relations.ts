@@ -1,0 +1,175 @@
+/**
+ * The tables of a statement, and the views through which it reads them. A view is somebody's SQL of another day: it is
+ * gated and planned like the user's own, its names mean what they meant where it was made, and its tables are loaded as
+ * the user who asks now.
+ */
+import { QueryError } from '@svc/base';
+import type { FragmentView } from '@svc/fragment-fn';
+import { type LoadedView, sqlOfView, viewDialect } from '@svc/lake';
+import { deserializeQuery, rewriteTables, writeSerializedSql } from '@svc/sql';
+import type { Session } from '../identity/session.js';
+import type { SessionSettings } from '../identity/session-settings.js';
+import type { AnalyzedQuery } from './analyze.js';
+import { placeOf, schemaName, type TablePlace } from './names.js';
+import { ownerOf, type PlannerDependencies } from './planner-dependencies.js';
+import {
+  addTable,
+  type ResolvedTable,
+  type ResolvedTables,
+  relationKey,
+  type TableRequest,
+} from './resolve-tables.js';
+
+export interface ResolvedRelations {
+  readonly tables: readonly ResolvedTable[];
+  /** Each one behind those that it reads. */
+  readonly views: readonly FragmentView[];
+  /** Whether a view has now(), current_user or their kin in it. */
+  readonly usesStatementValues: boolean;
+}
+
+export interface RelationsToResolve {
+  readonly requests: readonly TableRequest[];
+  readonly session: Session;
+  readonly signal: AbortSignal;
+}
+
+const maxDepth = 32;
+
+interface Resolving {
+  readonly dependencies: PlannerDependencies;
+  readonly session: Session;
+  readonly signal: AbortSignal;
+  readonly tables: ResolvedTables;
+  readonly views: Map<string, FragmentView>;
+  usesStatementValues: boolean;
+}
+
+/** Throws what resolving tables throws, and NOT_SUPPORTED for a view that cannot be read, by name. */
+export async function resolveRelations(
+  dependencies: PlannerDependencies,
+  { requests, session, signal }: RelationsToResolve,
+): Promise<ResolvedRelations> {
+  const state: Resolving = {
+    dependencies,
+    session,
+    signal,
+    tables: new Map(),
+    views: new Map(),
+    usesStatementValues: false,
+  };
+  for (const request of requests) await resolve(state, request, session.settings, []);
+  const { usesStatementValues } = state;
+  return { tables: [...state.tables.values()], views: [...state.views.values()], usesStatementValues };
+}
+
+/** `path`: the views that are being resolved, from the outermost. */
+async function resolve(
+  state: Resolving,
+  request: TableRequest,
+  settings: SessionSettings,
+  path: readonly string[],
+): Promise<void> {
+  const { dependencies, signal } = state;
+  const { catalogs } = dependencies;
+  try {
+    await addTable(state.tables, request, { settings, catalogs, signal });
+  } catch (error) {
+    if (!(error instanceof QueryError) || error.code !== 'TABLE_NOT_FOUND') throw error;
+    const place = placeOf(request.name, settings, catalogs);
+    const view = await findView(state, place);
+    if (view === undefined) throw error;
+    await addView(state, { request, settings, place, view, path });
+  }
+}
+
+async function findView(
+  { dependencies, signal }: Resolving,
+  place: TablePlace,
+): Promise<LoadedView | undefined> {
+  try {
+    const { catalog } = dependencies.catalogs.get(place.catalog);
+    return await catalog.loadView(place.identifier, { signal });
+  } catch (error) {
+    if (error instanceof QueryError && error.code === 'TABLE_NOT_FOUND') return undefined;
+    throw error;
+  }
+}
+
+interface ViewToAdd {
+  readonly request: TableRequest;
+  readonly settings: SessionSettings;
+  readonly place: TablePlace;
+  readonly view: LoadedView;
+  readonly path: readonly string[];
+}
+
+async function addView(state: Resolving, { request, settings, place, view, path }: ViewToAdd): Promise<void> {
+  const { catalog, identifier } = place;
+  const schema = schemaName(identifier.namespace);
+  const key = relationKey(catalog, schema, request.name.table);
+  const name = `${catalog}.${schema}.${view.identifier.name}`;
+  if (request.pin.kind !== 'current')
+    throw new QueryError('NOT_SUPPORTED', `${name} is a view: only tables have a history to read.`);
+  if (state.views.has(key)) return;
+  if (path.includes(key))
+    throw new QueryError(
+      'BINDING_ERROR',
+      `The view ${name} reads itself, through ${path.length - 1} others.`,
+    );
+  if (path.length >= maxDepth)
+    throw new QueryError('NOT_SUPPORTED', `The view ${name} is the ${maxDepth + 1}th inside of another.`);
+  const { currentVersion } = view.metadata;
+  const sql = sqlOfView(view.metadata, viewDialect);
+  if (sql === undefined)
+    throw new QueryError(
+      'NOT_SUPPORTED',
+      `The view ${name} is written for ${currentVersion.representations.map(({ dialect }) => dialect).join(', ') || 'nobody'}; only the dialect ${viewDialect} is read.`,
+    );
+  const { defaultCatalog, defaultNamespace } = currentVersion;
+  const own: SessionSettings = {
+    ...settings,
+    catalog: defaultCatalog ?? catalog,
+    schema: defaultNamespace.length === 0 ? undefined : schemaName(defaultNamespace),
+  };
+  const query = await state.dependencies.analyzer.analyze(sql, ownerOf(state.session), state.signal);
+  refuseInView(query, name);
+  for (const reference of query.gated.tables)
+    await resolve(state, { name: reference, pin: { kind: 'current' } }, own, [...path, key]);
+  state.usesStatementValues ||= query.gated.usesStatementValues;
+  state.views.set(key, {
+    catalog,
+    schema,
+    table: request.name.table,
+    columns: view.metadata.schema.fields.map((field) => field.name),
+    sql: await qualifiedSql(state, query, own),
+  });
+}
+
+function refuseInView({ gated }: AnalyzedQuery, name: string): void {
+  if (gated.parameters.length > 0)
+    throw new QueryError('NOT_SUPPORTED', `The view ${name} has parameters, which nobody can give a view.`);
+  if (gated.tables.some(({ timeTravel }) => timeTravel !== undefined))
+    throw new QueryError(
+      'NOT_SUPPORTED',
+      `The view ${name} reads a table as of a time or version, which views may not.`,
+    );
+}
+
+/** The view's SQL with every table by its full name: whoever reads it has other defaults. */
+async function qualifiedSql(
+  { dependencies, session, signal }: Resolving,
+  { parsed }: AnalyzedQuery,
+  settings: SessionSettings,
+): Promise<string> {
+  const query = rewriteTables(parsed, (reference) => {
+    const { catalog, identifier } = placeOf(reference, settings, dependencies.catalogs);
+    return { catalog, schema: schemaName(identifier.namespace), table: identifier.name };
+  });
+  const lease = await dependencies.pool.lease({ owner: ownerOf(session), lane: 'small', signal });
+  try {
+    return await lease.queryText(deserializeQuery, [writeSerializedSql(parsed, query)], signal);
+  } finally {
+    await lease.release();
+  }
+}
