@@ -6,7 +6,14 @@ export type WrittenParts = readonly string[];
 export type Properties = readonly (readonly [key: string, value: string])[];
 
 /** Statements that make, fill and drop tables, views and schemas. Embedded queries are for the engine's parser. */
-export type WriteStatement = CreateSchema | DropObject | CreateTable | CreateView | Insert;
+export type WriteStatement =
+  | CreateSchema
+  | DropObject<'drop-schema'>
+  | DropObject<'drop-table'>
+  | DropObject<'drop-view'>
+  | CreateTable
+  | CreateView
+  | Insert;
 
 export interface Insert {
   readonly kind: 'insert';
