@@ -42,12 +42,12 @@ describe('GetTables', () => {
     let listed = 0;
     const counting = {
       ...fakeCatalog({ a: ['t'], b: ['t'] }),
-      listTables: async () => {
+      listRelations: async () => {
         listed += 1;
         return [{ namespace: ['a'], name: 't' }];
       },
     };
-    for await (const _row of listTables(directoryOf({ lake: counting }), everything, never)) break;
+    for await (const _row of listRelations(directoryOf({ lake: counting }), everything, never)) break;
     assert.equal(listed, 1);
   });
 });
