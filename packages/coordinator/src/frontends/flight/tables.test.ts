@@ -44,10 +44,10 @@ describe('GetTables', () => {
       ...fakeCatalog({ a: ['t'], b: ['t'] }),
       listRelations: async () => {
         listed += 1;
-        return [{ namespace: ['a'], name: 't' }];
+        return [{ identifier: { namespace: ['a'], name: 't' }, kind: 'table' as const }];
       },
     };
-    for await (const _row of listRelations(directoryOf({ lake: counting }), everything, never)) break;
+    for await (const _row of listTables(directoryOf({ lake: counting }), everything, never)) break;
     assert.equal(listed, 1);
   });
 });
