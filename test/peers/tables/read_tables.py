@@ -10,6 +10,7 @@ from pyiceberg.table import Table
 
 from checks import Checks, expect
 from equality import difference
+from read_tables_support import plain_uuids
 from table_case import Filter, TableCase, open_catalog
 from target import target_from_arguments
 from write_tables import ALL_TABLES
@@ -102,15 +103,6 @@ class what_is_read:
         if not found:
             raise AssertionError(f"EXPLAIN does not count {what}: {self.lines}")
         return int(found[1]), int(found[2])
-
-
-def plain_uuids(table: pa.Table) -> pa.Table:
-    """The service sends UUIDs as text, pyiceberg as an Arrow extension type."""
-    for index, field in enumerate(table.schema):
-        if isinstance(field.type, pa.UuidType):
-            texts = pa.array([None if value is None else str(value) for value in table.column(index).to_pylist()], pa.string())
-            table = table.set_column(index, field.name, texts)
-    return table
 
 
 for each in ALL_TABLES:
