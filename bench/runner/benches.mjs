@@ -14,6 +14,7 @@ export const benches = [
   { name: 'stream', program: 'stream.py', needs: ['service', 'secured', 'sail with tls'], read: readStream },
   { name: 'memory', program: 'memory.py', needs: ['service'], read: readMemory },
   { name: 'latency', program: 'latency.py', needs: ['samples', 'sail'], read: readLatency },
+  { name: 'write', program: 'write.py', needs: ['service'], read: readWrite },
   { name: 'planning', script: 'planning/run.mjs', read: readPlanning },
 ];
 
@@ -103,6 +104,22 @@ function readMemory({ idle_bytes: idle, samples }) {
         measured: (peak - idle) / MiB,
         unit: 'MiB',
         atMost: memoryLimitMiB,
+      }),
+    ],
+  };
+}
+
+function readWrite({ samples }) {
+  const rows = Object.entries(samples).map(([name, seconds]) => [name, median(seconds).toFixed(2)]);
+  return {
+    details: table(['writer', 'seconds'], rows),
+    bars: [
+      ratioBar({
+        name: 'CREATE TABLE AS of lineitem against COPY',
+        measured: median(samples.svc),
+        reference: median(samples.duckdb),
+        unit: 's',
+        atMost: 1.3,
       }),
     ],
   };
