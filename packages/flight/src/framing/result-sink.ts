@@ -1,7 +1,7 @@
 import { constants, type ServerHttp2Stream } from 'node:http2';
 import { Metadata, type ServerInterceptingCallInterface, type ServerWritableStream } from '@grpc/grpc-js';
 import { QueryError } from '@svc/base';
-import { asBuffer } from '../messages/any.js';
+import { asBuffer } from '../arrow/as-buffer.js';
 import { encodeFramedPrefix, type IpcMessage } from './flight-data.js';
 import { pendingSocketBytes } from './grpc-internals.js';
 import { socketDrained } from './socket-drain.js';
