@@ -3,6 +3,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { createFileStore, inspectParquet } from '@svc/lake';
 import { tableFromIPC } from 'apache-arrow';
 import { runSvc, type StartedService, startService, startSvc, until } from './support/svc.js';
 
@@ -82,6 +83,20 @@ describe('svc sql', () => {
           (await readdir(folder)).filter((name) => name.includes('unfinished')),
           [],
         );
+      });
+
+      it('writes Parquet, and names a column that Parquet cannot have', async () => {
+        const path = join(folder, `${place}.parquet`);
+        const query = "SELECT *, [delay] AS list, {'a': origin} AS struct FROM samples.flights LIMIT 100000";
+        assert.equal((await sql(place, ['--format', 'parquet', '-o', path, '-c', query])).stderr, '');
+        const { metrics } = await inspectParquet(createFileStore(), path, {
+          signal: new AbortController().signal,
+        });
+        assert.equal(metrics.recordCount, 100_000);
+        const run = await sql(place, ['--format', 'parquet', '-c', 'SELECT union_value(k := 1) AS either']);
+        assert.match(run.stderr, /\[NOT_SUPPORTED\] Column "either"/);
+        const several = await sql(place, ['--format', 'parquet', '-c', 'SELECT 1; SELECT 2']);
+        assert.equal(several.code, 2);
       });
 
       it('stops at the first error, says where it is, and goes on only when told to', async () => {

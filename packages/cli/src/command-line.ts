@@ -6,6 +6,8 @@ import { serviceVersion } from './version.js';
 
 /** Answers the exit code: see `exitCodes`. Each command's code is loaded when it is called for. */
 export async function commandLine(args: readonly string[]): Promise<number> {
+  // Whoever read our output may have gone; what that means is up to the command.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   try {
     return await run(args);
   } catch (caught) {

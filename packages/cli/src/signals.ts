@@ -1,17 +1,17 @@
+const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 /**
- * Ctrl-C and SIGTERM while a command works: the first one asks it to stop; another one ends the process as if there
+ * Ctrl-C and its kin while a command works: the first one asks it to stop; another one ends the process as if there
  * were no handler. Answers a function that removes the handlers.
  */
 export function onInterrupt(stop: () => void): () => void {
   const remove = () => {
-    process.off('SIGINT', handler);
-    process.off('SIGTERM', handler);
+    for (const signal of stopSignals) process.off(signal, handler);
   };
   const handler = () => {
     remove();
     stop();
   };
-  process.on('SIGINT', handler);
-  process.on('SIGTERM', handler);
+  for (const signal of stopSignals) process.on(signal, handler);
   return remove;
 }

@@ -31,7 +31,8 @@ Output
   json        one array of objects; numbers with all their digits, nested values as JSON
   ndjson      one object per line
   markdown    a table
-  arrow       the Arrow IPC streaming format; of one statement
+  parquet     a Parquet file, of one statement; it is made in the system's temporary folder (TMPDIR) first
+  arrow       the Arrow IPC streaming format, of one statement
 
 Where to run
   -s, --server URL      grpc+tls://HOST[:PORT], or grpc://HOST[:PORT] without encryption; the port is 50051 if not given

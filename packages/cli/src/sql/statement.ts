@@ -43,6 +43,7 @@ export async function runStatement(options: StatementOptions): Promise<Statement
     const rowCount = await writeAnswer(seen, withoutProgress(sink, progress), {
       format: formats[format],
       width,
+      signal: signals,
     });
     return { rowCount, elapsedMs: performance.now() - startedAt };
   } catch (error) {

@@ -2,6 +2,7 @@ import type { Schema } from 'apache-arrow';
 import type { Answer } from '../answer/answer.js';
 import { type ColumnText, jsonText } from '../answer/column-text.js';
 import { readBatches, readSchema } from '../answer/read-batches.js';
+import { distinctNames } from './distinct-names.js';
 import type { Pieces } from './format.js';
 import { pieces, textColumns } from './text-rows.js';
 
@@ -35,19 +36,9 @@ export async function* ndjsonFormat(answer: Answer): Pieces {
   return rowCount;
 }
 
-/** A name that an answer has twice is told apart: readers of JSON keep only one of two equal keys. */
 function objectKeys({ fields }: Schema): readonly string[] {
-  const taken = new Set(fields.map((field) => field.name));
-  const used = new Set<string>();
-  return fields.map(({ name }) => {
-    let key = name;
-    for (let copy = 1; used.has(key); copy++) {
-      const candidate = `${name}_${copy}`;
-      if (!taken.has(candidate) && !used.has(candidate)) key = candidate;
-    }
-    used.add(key);
-    return JSON.stringify(key);
-  });
+  const names = fields.map((field) => field.name);
+  return distinctNames(names, (name) => name).map((name) => JSON.stringify(name));
 }
 
 function objectText(keys: readonly string[], columns: readonly ColumnText[], row: number): string {

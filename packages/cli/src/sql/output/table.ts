@@ -11,8 +11,10 @@ import { displayWidth, padded, visibleText } from './visible-text.js';
 
 const maxSampleRows = 1024;
 const maxSampleCharacters = 1 << 20;
-/** Cells are not looked at beyond this: nobody reads that much of one in a table. */
-const maxCellCharacters = 10_000;
+/** What a terminal cannot show of a cell is not looked at. */
+const maxCutCellCharacters = 10_000;
+/** Where nothing is cut, longer values stand out of their column: one of them must not fill all the others with blanks. */
+const maxPaddedWidth = 256;
 
 export async function* tableFormat(answer: Answer, { width }: FormatOptions): Pieces {
   const { fields } = readSchema(answer.schema);
@@ -23,7 +25,7 @@ export async function* tableFormat(answer: Answer, { width }: FormatOptions): Pi
     const columns = textColumns(batch, { separator: ' ' });
     let row = 0;
     while (layout === undefined && row < batch.numRows) {
-      sample.add(columns.map((column) => cellText(column, row)));
+      sample.add(columns.map((column) => cellText(column, row, width !== undefined)));
       row += 1;
       if (!sample.isFull) continue;
       layout = new Layout(fields, sample, width);
@@ -34,7 +36,7 @@ export async function* tableFormat(answer: Answer, { width }: FormatOptions): Pi
     if (known !== undefined)
       yield* pieces(batch.numRows - from, (index) =>
         known.line(
-          known.fit.shown.map((column) => cellText(columns[column], from + index)),
+          known.fit.shown.map((column) => cellText(columns[column], from + index, width !== undefined)),
           true,
         ),
       );
@@ -50,9 +52,10 @@ export async function* tableFormat(answer: Answer, { width }: FormatOptions): Pi
   return rowCount;
 }
 
-function cellText(column: ColumnText | undefined, row: number): string {
+function cellText(column: ColumnText | undefined, row: number, isCut: boolean): string {
   const text = column?.text(row) ?? 'NULL';
-  return visibleText(text.length > maxCellCharacters ? `${text.slice(0, maxCellCharacters)}…` : text);
+  const isTooLong = isCut && text.length > maxCutCellCharacters;
+  return visibleText(isTooLong ? `${text.slice(0, maxCutCellCharacters)}…` : text);
 }
 
 /** The rows that come before the widths are decided, and the widths that they want. */
@@ -87,7 +90,8 @@ class Layout {
     const natural = fields.map((field, index) =>
       Math.max(1, displayWidth(visibleText(field.name)), widths[index] ?? 0),
     );
-    this.fit = fitColumns(natural, width);
+    const padded = width === undefined ? natural.map((each) => Math.min(each, maxPaddedWidth)) : natural;
+    this.fit = fitColumns(padded, width);
     this.#fields = fields;
     this.#isCut = width !== undefined;
   }

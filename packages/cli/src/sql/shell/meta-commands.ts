@@ -1,5 +1,5 @@
 /** The commands that begin with a backslash, as PostgreSQL's shell has them. */
-import { type FormatName, formatNames, isFormatName } from '../output/format.js';
+import { type FormatName, formatNames, isBinary, isFormatName } from '../output/format.js';
 import { quoted } from './names.js';
 
 export type MetaCommand =
@@ -13,13 +13,16 @@ export type MetaCommand =
   | { readonly kind: 'include'; readonly path: string }
   | { readonly kind: 'wrong'; readonly message: string };
 
+/** An answer on a terminal is text. */
+const textFormats = formatNames.filter((name) => !isBinary(name)).join(', ');
+
 export const metaHelp = `  \\d [TABLE]          columns of a table; without a name: all tables
   \\dn                 schemas
   \\dt [SCHEMA]        tables
   \\l                  catalogs
   \\x [on|off]         one line per value
   \\timing [on|off]    how long a statement took
-  \\format NAME        ${formatNames.filter((name) => name !== 'arrow').join(', ')}
+  \\format NAME        ${textFormats}
   \\o [FILE]           answers go to a file; without a name: to the terminal again
   \\i FILE             runs the statements of a file
   \\q                  leaves, as Ctrl-D does
@@ -53,9 +56,9 @@ export function parseMetaCommand(line: string): MetaCommand {
     case 'i':
       return rest === '' ? wrong('\\i takes the name of a file.') : { kind: 'include', path: rest };
     case 'format':
-      return isFormatName(rest) && rest !== 'arrow'
+      return isFormatName(rest) && !isBinary(rest)
         ? { kind: 'format', format: rest }
-        : wrong(`\\format takes ${formatNames.filter((each) => each !== 'arrow').join(', ')}.`);
+        : wrong(`\\format takes ${textFormats}.`);
     default:
       return wrong(`There is no command \\${name}; \\? lists them.`);
   }

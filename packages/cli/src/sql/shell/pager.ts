@@ -1,11 +1,10 @@
 /** Output for a terminal that goes through a pager as soon as it is longer than the terminal. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { Writable } from 'node:stream';
-import { isReaderGone, type Sink, streamSink, writePiece } from '../output/sink.js';
+import { isReaderGone, type Sink, writePiece } from '../output/sink.js';
 
 export interface PagerOptions {
-  readonly terminal: Writable;
+  readonly terminal: Sink;
   readonly rows: number;
   /** Program and arguments. */
   readonly command: readonly string[];
@@ -21,9 +20,7 @@ export function pagerCommand(variable: string | undefined): readonly string[] | 
 /** `end` waits until the pager has been left. */
 export function pagedSink(options: PagerOptions): Sink {
   const { terminal, rows } = options;
-  const plain = streamSink(terminal);
   const closed = new AbortController();
-  plain.closed.addEventListener('abort', () => closed.abort(), { once: true });
   let held = '';
   let lines = 0;
   let pager: Pager | undefined;
@@ -31,11 +28,11 @@ export function pagedSink(options: PagerOptions): Sink {
   const showHeld = async (): Promise<void> => {
     const text = held;
     held = '';
-    if (pager === undefined) await plain.write(text);
+    if (pager === undefined) await terminal.write(text);
     else await pager.write(text);
   };
   return {
-    closed: closed.signal,
+    closed: AbortSignal.any([terminal.closed, closed.signal]),
     async write(piece) {
       const text = typeof piece === 'string' ? piece : Buffer.from(piece).toString('latin1');
       held += text;

@@ -26,6 +26,9 @@ export interface ShellOptions {
   readonly environment: ProcessEnvironment;
 }
 
+/** Told to end, or the terminal has gone: the shell leaves as it does at Ctrl-D. */
+const endSignals = ['SIGTERM', 'SIGHUP'] as const;
+
 /** Somebody waits for the Tab key. */
 const completionTimeoutMs = 2_000;
 
@@ -53,6 +56,8 @@ export async function runShell({ session, options, environment }: ShellOptions):
   });
   const shell = new Shell({ session, options, environment }, editor, names);
   const lines: string[] = [];
+  const leave = () => editor.close();
+  for (const signal of endSignals) process.once(signal, leave);
   process.stdout.write(`svc ${serviceVersion}, ${session.description}\n\\? lists commands, \\q leaves.\n`);
   try {
     for (;;) {
@@ -73,6 +78,7 @@ export async function runShell({ session, options, environment }: ShellOptions):
       for (const { sql } of scanner.push(`${line}\n`)) await shell.statement(sql);
     }
   } finally {
+    for (const signal of endSignals) process.off(signal, leave);
     editor.close();
     await addToHistory(historyFile, lines);
   }
@@ -93,6 +99,7 @@ class Shell {
   readonly #editor: LineEditor;
   readonly #names: NameSource;
   readonly #state: ShellState;
+  readonly #terminal = streamSink(process.stdout);
 
   constructor(options: ShellOptions, editor: LineEditor, names: NameSource) {
     this.#options = options;
@@ -195,9 +202,9 @@ class Shell {
     const { options, environment } = this.#options;
     const { PAGER: variable } = environment.variables;
     const command = options.hasPager ? pagerCommand(variable) : undefined;
-    if (command === undefined) return streamSink(process.stdout);
+    if (command === undefined) return this.#terminal;
     return pagedSink({
-      terminal: process.stdout,
+      terminal: this.#terminal,
       rows: process.stdout.rows,
       command,
       environment: environment.variables,
