@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-const program = new URL('../../../../packages/cli/dist/main.js', import.meta.url).pathname;
+export const svcProgram = new URL('../../../../packages/cli/dist/main.js', import.meta.url).pathname;
 
 export interface SvcOptions {
   readonly cwd?: string | undefined;
@@ -22,7 +22,7 @@ export interface RunningSvc {
 }
 
 export function startSvc(args: readonly string[], { cwd, env, input }: SvcOptions): RunningSvc {
-  const child = spawn(process.execPath, [program, ...args], {
+  const child = spawn(process.execPath, [svcProgram, ...args], {
     cwd,
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     env: { ...env },

@@ -1,4 +1,5 @@
 /** `svc sql`: opens a session, embedded or remote, and runs what it was given in it. */
+
 import { type ProcessEnvironment, QueryError, readProcessEnvironment } from '@svc/base';
 import { exitCodes } from '../exit-codes.js';
 import { sqlHelp } from '../help/sql-help.js';
@@ -9,6 +10,7 @@ import type { SqlSession } from './answer/answer.js';
 import { parseSqlOptions, type ScriptSource, type SqlOptions } from './options.js';
 import { type FormatName, isBinary } from './output/format.js';
 import { openFileSink, type Sink, streamSink } from './output/sink.js';
+import { terminalSize } from './output/terminal-size.js';
 import { progressLine } from './progress/progress-for.js';
 import { errorText, exitCodeOf } from './report-error.js';
 import { openScript } from './script/open-script.js';
@@ -103,7 +105,7 @@ async function runSources(session: SqlSession, options: SqlOptions, signal: Abor
   const runOne = async (sql: string): Promise<void> => {
     answers += 1;
     if (answers > 1) checkSeveral(format);
-    const width = isTerminal ? process.stdout.columns : undefined;
+    const width = isTerminal ? terminalSize(process.stdout).columns : undefined;
     await runStatement({ session, sql, sink, format, width, signal, progress });
   };
   try {

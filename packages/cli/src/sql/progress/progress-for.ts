@@ -1,4 +1,5 @@
 import type { SqlOptions } from '../options.js';
+import { terminalSize } from '../output/terminal-size.js';
 import { ProgressLine } from './progress-line.js';
 
 /** On standard error, and only for somebody who looks at it. */
@@ -6,7 +7,7 @@ export function progressLine(options: SqlOptions, isTerminal: boolean): Progress
   if (!options.hasProgress || !process.stderr.isTTY) return undefined;
   return new ProgressLine({
     write: (text) => process.stderr.write(text),
-    width: () => process.stderr.columns,
+    width: () => terminalSize(process.stderr).columns,
     sharesTerminal: isTerminal,
   });
 }

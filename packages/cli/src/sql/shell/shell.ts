@@ -1,4 +1,5 @@
 /** The interactive shell: reads statements and backslash commands, runs them one after the other. */
+
 import { type ProcessEnvironment, QueryError } from '@svc/base';
 import { exitCodes } from '../../exit-codes.js';
 import { onInterrupt } from '../../signals.js';
@@ -7,6 +8,7 @@ import type { SqlSession } from '../answer/answer.js';
 import type { SqlOptions } from '../options.js';
 import type { FormatName } from '../output/format.js';
 import { openFileSink, type Sink, streamSink } from '../output/sink.js';
+import { terminalSize } from '../output/terminal-size.js';
 import { progressLine } from '../progress/progress-for.js';
 import { errorText } from '../report-error.js';
 import { openScript } from '../script/open-script.js';
@@ -185,7 +187,7 @@ class Shell {
         sql,
         sink,
         format: isExpanded && format === 'table' ? 'expanded' : format,
-        width: isTerminal ? process.stdout.columns : undefined,
+        width: isTerminal ? terminalSize(process.stdout).columns : undefined,
         signal,
         progress: progressLine(options, isTerminal),
       });
@@ -205,7 +207,7 @@ class Shell {
     if (command === undefined) return this.#terminal;
     return pagedSink({
       terminal: this.#terminal,
-      rows: process.stdout.rows,
+      rows: terminalSize(process.stdout).rows,
       command,
       environment: environment.variables,
     });
