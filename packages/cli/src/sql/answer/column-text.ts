@@ -2,6 +2,7 @@
  * The values of an Arrow column as text, read from its buffers: apache-arrow's own values are JavaScript numbers and
  * dates, which lose digits.
  */
+import { isAscii } from 'node:buffer';
 import {
   type Data,
   DataType,
@@ -68,10 +69,7 @@ function scalarText(data: Data, { separator }: ColumnTextOptions): ColumnText | 
     const { scale } = type;
     return json((row) => decimalText(values, row, scale));
   }
-  if (DataType.isUtf8(type) || DataType.isLargeUtf8(type)) {
-    const bytes = Buffer.from(values.buffer, values.byteOffset, values.byteLength);
-    return plain((row) => bytes.toString('utf8', offset(data, row), offset(data, row + 1)));
-  }
+  if (DataType.isUtf8(type) || DataType.isLargeUtf8(type)) return utf8Text(data);
   if (DataType.isBinary(type) || DataType.isLargeBinary(type)) {
     const bytes = Buffer.from(values.buffer, values.byteOffset, values.byteLength);
     return plain((row) => bytes.toString('hex', offset(data, row), offset(data, row + 1)));
@@ -82,6 +80,16 @@ function scalarText(data: Data, { separator }: ColumnTextOptions): ColumnText | 
     return plain((row) => bytes.toString('hex', row * width, (row + 1) * width));
   }
   return temporalText(data, separator);
+}
+
+function utf8Text(data: Data): ColumnText {
+  const { values } = data;
+  const bytes = Buffer.from(values.buffer, values.byteOffset, values.byteLength);
+  if (!isAscii(bytes))
+    return plain((row) => bytes.toString('utf8', offset(data, row), offset(data, row + 1)));
+  // One text of the whole column, and parts of it, are several times as fast as a call per value.
+  const whole = bytes.toString('latin1');
+  return plain((row) => whole.slice(offset(data, row), offset(data, row + 1)));
 }
 
 function temporalText({ type, values }: Data, separator: 'T' | ' '): ColumnText | undefined {
