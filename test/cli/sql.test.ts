@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { createFileStore, inspectParquet } from '@svc/lake';
 import { tableFromIPC } from 'apache-arrow';
+import { generate } from 'selfsigned';
 import { runSvc, type StartedService, startService, startSvc, until } from './support/svc.js';
 
 const endless = 'SELECT count(*) FROM range(100000000) a, range(100000000) b WHERE a.range * b.range % 7 = 3';
@@ -157,6 +158,57 @@ describe('svc sql', () => {
     });
     assert.equal(run.code, 3);
     assert.match(run.stderr, /\[INSECURE_TRANSPORT\].*--insecure/);
+  });
+
+  it('trusts the certificates it is told to, and no others', async () => {
+    const tlsFolder = await mkdtemp(join(tmpdir(), 'svc-sql-tls-'));
+    try {
+      const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
+        keyType: 'ec',
+        extensions: [{ name: 'subjectAltName', altNames: [{ type: 7, ip: '127.0.0.1' }] }],
+      });
+      await writeFile(join(tlsFolder, 'cert.pem'), cert);
+      await writeFile(join(tlsFolder, 'key.pem'), key);
+      const settings = 'tls_cert = "cert.pem"\ntls_key = "key.pem"\n';
+      const tls = await startService(tlsFolder, settings);
+      try {
+        const password = (await readFile(join(tlsFolder, '.svc', 'local-password'), 'utf8')).trim();
+        const connect = (args: readonly string[]) =>
+          runSvc(['sql', '--server', tls.address, ...args, '--format', 'csv', '-c', 'SELECT 1 AS a'], {
+            cwd: tlsFolder,
+            env: { SVC_USER: 'local', SVC_PASSWORD: password },
+          });
+        assert.match(tls.address, /^grpc\+tls:/);
+        assert.deepEqual(await connect(['--tls-roots', 'cert.pem']), {
+          code: 0,
+          stdout: 'a\r\n1\r\n',
+          stderr: '',
+        });
+        assert.equal((await connect([])).code, 3);
+        assert.equal((await connect(['--tls-roots', 'missing.pem'])).code, 2);
+      } finally {
+        await tls.stop();
+      }
+    } finally {
+      await rm(tlsFolder, { recursive: true, force: true });
+    }
+  });
+
+  it('ends at Ctrl-C while it waits for the next statement', async () => {
+    const child = startSvc(['sql', '--format', 'csv'], { cwd: folder, hasOpenInput: true });
+    child.process.stdin?.write('SELECT 1 AS a;\n');
+    await until(() => child.stdout() === 'a\r\n1\r\n');
+    child.process.kill('SIGINT');
+    assert.deepEqual(await child.exit, [130, null]);
+  });
+
+  it('names the folder that it cannot use', async () => {
+    const run = await runSvc(['sql', '-c', 'SELECT 1'], {
+      cwd: folder,
+      env: { SVC_SERVER__DATA_DIR: '/dev/null/x' },
+    });
+    assert.equal(run.code, 2);
+    assert.match(run.stderr, /^svc: \[CONFIGURATION_ERROR\] The folder \/dev\/null\/x\S* cannot be used/);
   });
 
   it('signs in with a token', async () => {

@@ -10,7 +10,9 @@ export interface SvcOptions {
   readonly cwd?: string | undefined;
   /** All that the program gets, besides where temporary files go. */
   readonly env?: Readonly<Record<string, string>> | undefined;
+  /** Standard input: a text, or open for what the test writes. Absent: none. */
   readonly input?: string | undefined;
+  readonly hasOpenInput?: boolean | undefined;
 }
 
 export interface RunningSvc {
@@ -21,14 +23,17 @@ export interface RunningSvc {
   stderr(): string;
 }
 
-export function startSvc(args: readonly string[], { cwd, env, input }: SvcOptions): RunningSvc {
+export function startSvc(
+  args: readonly string[],
+  { cwd, env, input, hasOpenInput = false }: SvcOptions,
+): RunningSvc {
   const child = spawn(process.execPath, [svcProgram, ...args], {
     cwd,
-    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    stdio: [input === undefined && !hasOpenInput ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     env: { ...env },
   });
   const exit = once(child, 'close');
-  child.stdin?.end(input);
+  if (input !== undefined) child.stdin?.end(input);
   let stdout = '';
   let stderr = '';
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
@@ -58,13 +63,13 @@ export interface StartedService {
   stop(): Promise<void>;
 }
 
-/** `svc serve` over the folder's `.svc`, on free ports. */
-export async function startService(folder: string): Promise<StartedService> {
+/** `svc serve` over the folder's `.svc`, on free ports, with more lines of the section `[server]`. */
+export async function startService(folder: string, settings = ''): Promise<StartedService> {
   const config = join(folder, 'serve.toml');
-  await writeFile(config, '[server]\nflight_port = 0\n[metrics]\nprometheus_port = 0\n');
+  await writeFile(config, `[server]\nflight_port = 0\n${settings}[metrics]\nprometheus_port = 0\n`);
   const svc = startSvc(['serve', '--config', config], { cwd: folder });
   await until(() => svc.stderr().includes('Ctrl-C stops') || svc.process.exitCode !== null);
-  const [address] = /grpc:\/\/127\.0\.0\.1:\d+/.exec(svc.stderr()) ?? [];
+  const [address] = /grpc(?:\+tls)?:\/\/127\.0\.0\.1:\d+/.exec(svc.stderr()) ?? [];
   if (address === undefined) throw new Error(`The service did not start: ${svc.stderr()}`);
   return {
     address,

@@ -1,5 +1,6 @@
 /** `svc sql`: opens a session, embedded or remote, and runs what it was given in it. */
 
+import { addAbortSignal } from 'node:stream';
 import { type ProcessEnvironment, QueryError, readProcessEnvironment } from '@svc/base';
 import { exitCodes } from '../exit-codes.js';
 import { sqlHelp } from '../help/sql-help.js';
@@ -61,7 +62,7 @@ async function openSession(
     const { openRemoteSession } = await import('./session/remote-session.js');
     return await openRemoteSession({
       address: options.server,
-      rootCertsPem: options.tlsRootsPath && (await readText(options.tlsRootsPath)),
+      rootCertsPem: options.tlsRootsPath && (await readText(options.tlsRootsPath, signal)),
       user: environment.user,
       password: environment.password,
       token: token || undefined,
@@ -135,7 +136,7 @@ async function runEach(
   const sources: readonly (ScriptSource | undefined)[] =
     options.sources.length === 0 ? [undefined] : options.sources;
   for (const source of sources) {
-    const { name, text } = await openSource(source);
+    const { name, text } = await openSource(source, signal);
     const failed = await runScript(text, {
       name,
       isKeptGoing: options.isKeptGoing,
@@ -152,15 +153,16 @@ async function runEach(
 
 async function openSource(
   source: ScriptSource | undefined,
+  signal: AbortSignal,
 ): Promise<{ readonly name: string | undefined; readonly text: AsyncIterable<string> | Iterable<string> }> {
   if (source?.kind === 'text') return { name: undefined, text: [source.sql] };
   if (source === undefined || source.path === '-')
-    return { name: 'stdin', text: process.stdin.setEncoding('utf8') };
-  return { name: source.path, text: await openScript(source.path) };
+    return { name: 'stdin', text: addAbortSignal(signal, process.stdin.setEncoding('utf8')) };
+  return { name: source.path, text: await openScript(source.path, signal) };
 }
 
-async function readText(path: string): Promise<string> {
+async function readText(path: string, signal: AbortSignal): Promise<string> {
   let text = '';
-  for await (const piece of await openScript(path)) text += piece;
+  for await (const piece of await openScript(path, signal)) text += piece;
   return text;
 }

@@ -1,6 +1,6 @@
 /** A session inside this process: the service's planner and engines over a catalog folder, without a listener. */
 import { existsSync } from 'node:fs';
-import { type Config, createMetrics, silentLogger } from '@svc/base';
+import { type Config, createMetrics, QueryError, silentLogger } from '@svc/base';
 import { openEmbedded } from '@svc/coordinator';
 import type { SqlSession } from '../answer/answer.js';
 
@@ -16,12 +16,12 @@ export interface EmbeddedSessionOptions {
 /** Opens the catalog folder; the first time, with the sample table in it as `svc serve` has it. */
 export async function openEmbeddedSession(options: EmbeddedSessionOptions): Promise<SqlSession> {
   const { config, startsHost, signal, progress } = options;
-  const service = await openEmbedded({
-    config,
-    logger: silentLogger,
-    metrics: createMetrics(),
-    startsHost,
-  });
+  const metrics = createMetrics();
+  const service = await openEmbedded({ config, logger: silentLogger, metrics, startsHost }).catch(
+    (error: unknown) => {
+      throw folderError(error);
+    },
+  );
   try {
     if (config['samples.enabled'] && !existsSync(config['catalog.path'])) {
       const { registerSamples } = await import('../../samples/flights.js');
@@ -41,4 +41,15 @@ export async function openEmbeddedSession(options: EmbeddedSessionOptions): Prom
     },
     close: () => service.close(),
   };
+}
+
+/** What the operating system says about our folders is about the configuration. */
+function folderError(error: unknown): unknown {
+  if (!(error instanceof Error) || !('syscall' in error) || !('path' in error)) return error;
+  const code = 'code' in error ? String(error.code) : 'no code';
+  return new QueryError(
+    'CONFIGURATION_ERROR',
+    `The folder ${String(error.path)} cannot be used: the operating system answered ${code}. server.data_dir says where ours are, TMPDIR where temporary ones are.`,
+    { cause: error },
+  );
 }

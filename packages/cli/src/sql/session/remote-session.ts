@@ -1,4 +1,5 @@
 /** A session with a running service, over Flight SQL. */
+import { isIP } from 'node:net';
 import { QueryError } from '@svc/base';
 import { createFlightClient, type FlightClient } from '@svc/flight';
 import type { Answer, AnswerMessage, SqlSession } from '../answer/answer.js';
@@ -34,6 +35,8 @@ export async function openRemoteSession(options: RemoteOptions): Promise<SqlSess
       'INSECURE_TRANSPORT',
       'The connection is not encrypted, and others could read the credentials: use grpc+tls://, or --insecure if the way to the server is protected otherwise.',
     );
+  // gRPC names the server by its address then, which the runtime warns about: nothing that a person here could change.
+  if (address.isTls && isIP(address.host) !== 0) process.noDeprecation = true;
   const client = createFlightClient({
     host: address.host,
     port: address.port,

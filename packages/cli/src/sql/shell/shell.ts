@@ -214,7 +214,7 @@ class Shell {
   }
 
   async #include(path: string, signal: AbortSignal): Promise<void> {
-    await runScript(await openScript(path), {
+    await runScript(await openScript(path, signal), {
       name: path,
       isKeptGoing: false,
       signal,
