@@ -63,7 +63,9 @@ describe('the shell', { skip: hasScript ? false : 'there is no util-linux script
     assert.ok(table.indexOf('Time: ') < 5);
     for (const line of table.slice(0, 3)) assert.ok(line.length <= 20, line);
     await shell.type('\\x\n', 'is on', prompt);
-    await shell.type("SELECT 1 AS a, 'b' AS c;\n", 'c │ b');
+    await shell.type("SELECT 1 AS a, 'b' AS c;\n", 'c │ b', prompt);
+    await shell.type('\\q\n');
+    assert.deepEqual(await shell.exit, [0, null]);
   });
 });
 
