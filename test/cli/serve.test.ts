@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -51,6 +52,17 @@ describe('svc serve', () => {
 
     await using second = await start(folder, freePorts);
     assert.doesNotMatch(second.stderr(), /making the sample table/);
+  });
+
+  it('ends as cleanly when Ctrl-C comes while it is starting', async () => {
+    const fresh = await mkdtemp(join(folder, 'fresh-'));
+    await using service = await launch(fresh, freePorts);
+    // The password is the first thing that starting makes: engine hosts and listeners are still to come.
+    const hasBegun = () => existsSync(join(fresh, '.svc', 'local-password'));
+    await until(() => hasBegun() || service.process.exitCode !== null);
+    service.process.kill('SIGINT');
+    assert.deepEqual(await service.exit, [0, null]);
+    assert.match(service.stdout(), /received SIGINT: draining.*"message":"stopped"/s);
   });
 
   it('stops at once on a second Ctrl-C, whatever runs', async () => {

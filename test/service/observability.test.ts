@@ -5,6 +5,7 @@ import type { FlightClient } from '@svc/flight';
 import { readTicket, rows } from './support/results.js';
 import { startService, type TestService } from './support/service.js';
 import { standardTables } from './support/tables.js';
+import { until } from './support/until.js';
 
 let service: TestService;
 let client: FlightClient;
@@ -128,10 +129,7 @@ describe('the log', () => {
     await rows(client, 'SELECT * FROM sales.items LIMIT 3');
     await rows(client, 'SHOW CATALOGS');
     await assert.rejects(rows(client, 'SELECT * FROM sales.nothing'));
-    const records = service
-      .logRecords()
-      .slice(before)
-      .filter(({ target }) => target === 'svc::query');
+    const records = queriesLogged(before);
     assert.deepEqual(
       records.map(({ message, user, statement_type, rows: count, error_code }) => [
         message,
@@ -154,15 +152,21 @@ describe('the log', () => {
     }
   });
 
+  it('has one id for each run of a ticket', async () => {
+    const { tickets } = await client.planStatement('SELECT 1');
+    const before = service.logLines.length;
+    for (let run = 0; run < 2; run += 1) await readTicket(client, tickets[0] ?? new Uint8Array());
+    await until('the records of two runs', () => queriesLogged(before).length === 2);
+    assert.equal(new Set(queriesLogged(before).map(({ query_id }) => query_id)).size, 2);
+  });
+
   it("has the caller's correlation fields, and drops those that are not valid", async () => {
     const { tickets } = await client.planStatement('SELECT 1');
     const traced = async (headers: Readonly<Record<string, string>>) => {
       const before = service.logLines.length;
       for await (const _message of client.read(tickets[0] ?? new Uint8Array(), { headers }));
-      return service
-        .logRecords()
-        .slice(before)
-        .find(({ target }) => target === 'svc::query');
+      await until('the record of the query', () => queriesLogged(before).length > 0);
+      return queriesLogged(before)[0];
     };
     const good = await traced({
       traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
@@ -211,6 +215,14 @@ describe('the log', () => {
     }
   });
 });
+
+/** The records of queries after the first `before` lines. One that went well is written a moment after its last row. */
+function queriesLogged(before: number) {
+  return service
+    .logRecords()
+    .slice(before)
+    .filter(({ target }) => target === 'svc::query');
+}
 
 async function tableBytes(name: string): Promise<number> {
   const plan = (await rows(client, `EXPLAIN SELECT * FROM ${name}`)).flat().join('\n');

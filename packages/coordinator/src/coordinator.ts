@@ -112,7 +112,10 @@ function assemble(options: CoordinatorOptions, { pool, lake, passwordPath, ident
 
   const adminBackend = {
     isReady: () => isReady,
-    metricsText: () => metrics.text(),
+    metricsText: () => {
+      runner.tracker.flush();
+      return metrics.text();
+    },
     status: () => ({
       status: isReady ? ('ACTIVE' as const) : ('STARTING' as const),
       node: {
@@ -134,6 +137,7 @@ function assemble(options: CoordinatorOptions, { pool, lake, passwordPath, ident
     try {
       await pool.destroy();
     } finally {
+      runner.tracker.flush();
       await admin?.destroy();
     }
   };

@@ -40,9 +40,14 @@ export async function abortable<T>(promise: Promise<T>, signal: AbortSignal | un
   }
 }
 
+/** Signals that may have many listeners already: asking again costs more than looking here. */
+const signalsOfMany = new WeakSet<AbortSignal>();
+
 /** Node warns of a leak at the eleventh listener of a signal; the parallel reads of one query are more than that. */
 function allowManyListeners(signal: AbortSignal): void {
+  if (signalsOfMany.has(signal)) return;
   setMaxListeners(0, signal);
+  signalsOfMany.add(signal);
 }
 
 /** Waits `ms`, or rejects with the signal's reason. The timer never outlives the call. */

@@ -10,7 +10,13 @@ export interface CrossProblem {
 
 /** What no single key can tell: keys that need, exclude or bound each other. */
 export function crossCheck(config: Config): readonly CrossProblem[] {
-  return [...checkAddress(config), ...checkTls(config), ...checkPorts(config), ...checkBounds(config)];
+  return [
+    ...checkAddress(config),
+    ...checkTls(config),
+    ...checkPorts(config),
+    ...checkBounds(config),
+    ...checkCatalogName(config),
+  ];
 }
 
 function* checkAddress(config: Config): Iterable<CrossProblem> {
@@ -47,6 +53,18 @@ function* checkPorts(config: Config): Iterable<CrossProblem> {
     yield {
       keys: ['server.flight_port', 'metrics.prometheus_port'],
       message: `\`server.flight_port\` is ${flight}, but \`metrics.prometheus_port\` takes ${metrics} for metrics and ${metrics + 1} for probes: use another port`,
+    };
+}
+
+/** Catalogs that the engine brings: it would not attach another one of the name, or find its own instead. */
+const engineCatalogs: ReadonlySet<string> = new Set(['memory', 'system', 'temp']);
+
+function* checkCatalogName(config: Config): Iterable<CrossProblem> {
+  const name = config['catalog.name'];
+  if (engineCatalogs.has(name))
+    yield {
+      keys: ['catalog.name'],
+      message: `\`catalog.name\` is ${name}, but ${[...engineCatalogs].join(', ')} are catalogs of the engine: use another name`,
     };
 }
 

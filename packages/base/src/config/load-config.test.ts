@@ -190,6 +190,15 @@ describe('a configuration that is refused', () => {
     assert.match(problems({ toml: sizes }), /`query\.spool_bytes` is 2 GiB, which is more than/);
   });
 
+  it('refuses the names of the engine’s own catalogs for ours', () => {
+    for (const name of ['temp', 'system', 'memory'])
+      assert.match(
+        problems({ toml: `[catalog]\nname = "${name}"` }),
+        /catalogs of the engine: use another name/,
+      );
+    load({ toml: '[catalog]\nname = "temporary"' });
+  });
+
   it('does not derive a second problem from a value it refused', () => {
     const message = problems({ toml: '[server]\ntls_cert = 5\ntls_key = "key.pem"' });
     assert.doesNotMatch(message, /TLS needs both/);

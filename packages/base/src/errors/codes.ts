@@ -87,6 +87,12 @@ export const errorCodes = {
     'NOT_FOUND',
     'The table has no such snapshot, branch or tag, or none at that time.',
   ),
+  ALREADY_EXISTS: row('user', 'ALREADY_EXISTS', 'A schema, table or view of this name exists already.'),
+  SCHEMA_NOT_EMPTY: row(
+    'user',
+    'FAILED_PRECONDITION',
+    'The schema cannot be dropped while it has tables, views or schemas.',
+  ),
   // Sign-in
   UNAUTHENTICATED: row('user', 'UNAUTHENTICATED', 'No credentials, or credentials that are not valid.'),
   SESSION_EXPIRED: row(
@@ -168,6 +174,11 @@ export const errorCodes = {
     true,
   ),
   COMMIT_CONFLICT: row('external', 'FAILED_PRECONDITION', 'Another writer changed the table first.', true),
+  COMMIT_OUTCOME_UNKNOWN: row(
+    'external',
+    'UNAVAILABLE',
+    'It is not known whether the change was made: look at the table before sending the statement again.',
+  ),
   // Ours
   CONFIGURATION_ERROR: row(
     'user',

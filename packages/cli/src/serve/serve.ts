@@ -30,13 +30,9 @@ export async function serve(options: ServeOptions): Promise<number> {
   // Whoever read our output has gone: that is no reason to end queries.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   const stop = new AbortController();
-  const coordinator = await startCoordinator({
-    config,
-    logger,
-    metrics: createMetrics(),
-    version: serviceVersion,
-  });
+  let coordinator: Coordinator | undefined;
   let isForced = false;
+  // From here on: a service that is still starting has processes and files to give back, too.
   const removeHandlers = onStopSignals(
     (signal) => {
       logger.log('info', `received ${signal}: draining`);
@@ -49,17 +45,23 @@ export async function serve(options: ServeOptions): Promise<number> {
       isForced = true;
       logger.log('warn', `received ${signal} again: stopping at once`);
       // Should it fail, the same failure comes out of the `destroy` below.
-      coordinator.destroy().catch(() => undefined);
+      coordinator?.destroy().catch(() => undefined);
     },
   );
   try {
+    coordinator = await startCoordinator({
+      config,
+      logger,
+      metrics: createMetrics(),
+      version: serviceVersion,
+    });
     await start(coordinator, config, logger, startedAt, stop.signal);
     await untilAborted(stop.signal);
-    await coordinator.close(config['server.drain_timeout_secs'] * 1000);
+    if (!isForced) await coordinator.close(config['server.drain_timeout_secs'] * 1000);
     logger.log('info', 'stopped');
     return isForced ? 1 : 0;
   } finally {
-    await coordinator.destroy();
+    await coordinator?.destroy();
     removeHandlers();
   }
 }
@@ -71,6 +73,7 @@ async function start(
   startedAt: number,
   signal: AbortSignal,
 ): Promise<void> {
+  if (signal.aborted) return;
   const hasSample =
     config['samples.enabled'] &&
     (await registerSamples({ config, logger, signal, progress: (text) => process.stderr.write(text) }));

@@ -1,7 +1,9 @@
 import { QueryError } from '@svc/base';
-import { HandleSigner } from './handles.js';
+import { claimedId, HandleSigner, isSameHandle } from './handles.js';
 
 interface Slot<T> {
+  /** As it was issued. */
+  readonly handle: Uint8Array;
   readonly value: T;
   readonly bytes: number;
   readonly expiresAtMs: number;
@@ -63,7 +65,7 @@ export class HandleTable<T> {
 
   add(sessionKey: string, value: T): Uint8Array {
     const { id, handle } = this.#signer.issue(sessionKey);
-    this.#put(sessionKey, id, value);
+    this.#put(sessionKey, id, handle, value);
     return handle;
   }
 
@@ -86,7 +88,7 @@ export class HandleTable<T> {
     this.get(sessionKey, handle);
     const id = this.#idOf(sessionKey, handle);
     this.#remove(sessionKey, id);
-    this.#put(sessionKey, id, value);
+    this.#put(sessionKey, id, Buffer.from(handle), value);
   }
 
   /** Twice is once. Throws `errors.invalid`. */
@@ -94,7 +96,11 @@ export class HandleTable<T> {
     this.#remove(sessionKey, this.#idOf(sessionKey, handle));
   }
 
+  /** A handle that is known here for this session is the one that was issued; only of others the MAC has to tell. */
   #idOf(sessionKey: string, handle: Uint8Array): string {
+    const claimed = claimedId(handle);
+    const slot = claimed === undefined ? undefined : this.#bySession.get(sessionKey)?.slots.get(claimed);
+    if (claimed !== undefined && slot !== undefined && isSameHandle(slot.handle, handle)) return claimed;
     const id = this.#signer.verify(handle, sessionKey);
     if (id === undefined) throw this.#options.errors.invalid();
     return id;
@@ -111,14 +117,19 @@ export class HandleTable<T> {
       for (const [id, slot] of slots) if (slot.expiresAtMs < now) this.#remove(key, id);
   }
 
-  #put(sessionKey: string, id: string, value: T): void {
+  #put(sessionKey: string, id: string, handle: Uint8Array, value: T): void {
     const bytes = this.#options.bytesOf(value);
     let session = this.#bySession.get(sessionKey);
     if (session === undefined) {
       session = { slots: new Map(), bytes: 0 };
       this.#bySession.set(sessionKey, session);
     }
-    session.slots.set(id, { value, bytes, expiresAtMs: this.#options.now() + this.#options.ttlMs });
+    session.slots.set(id, {
+      handle,
+      value,
+      bytes,
+      expiresAtMs: this.#options.now() + this.#options.ttlMs,
+    });
     session.bytes += bytes;
     this.#bytes += bytes;
     if (session.slots.size > this.#options.maxPerSession) this.#removeOldest(sessionKey, session);

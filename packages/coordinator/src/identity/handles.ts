@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, randomBytes, randomFillSync, timingSafeEqual } from 'node:crypto';
 
 const idBytes = 16;
 const headBytes = 1 + idBytes;
@@ -11,20 +11,23 @@ const formatVersion = 1;
  * anything else is damaged or foreign.
  */
 export class HandleSigner {
-  readonly #secret = randomBytes(32);
+  readonly #secret = createSecretKey(randomBytes(32));
 
   issue(sessionKey: string): { readonly id: string; readonly handle: Uint8Array } {
-    const head = Buffer.concat([Buffer.of(formatVersion), randomBytes(idBytes)]);
-    return { id: idOf(head), handle: Buffer.concat([head, this.#mac(head, sessionKey)]) };
+    const handle = Buffer.alloc(headBytes + macBytes);
+    handle[0] = formatVersion;
+    randomFillSync(handle, 1, idBytes);
+    this.#mac(handle.subarray(0, headBytes), sessionKey).copy(handle, headBytes);
+    return { id: idOf(handle), handle };
   }
 
   /** Answers the id, or undefined when this was not issued here for this session. */
   verify(handle: Uint8Array, sessionKey: string): string | undefined {
-    const bytes = Buffer.from(handle.buffer, handle.byteOffset, handle.byteLength);
-    if (bytes.length !== headBytes + macBytes || bytes[0] !== formatVersion) return undefined;
-    const head = bytes.subarray(0, headBytes);
-    if (!timingSafeEqual(bytes.subarray(headBytes), this.#mac(head, sessionKey))) return undefined;
-    return idOf(head);
+    const id = claimedId(handle);
+    if (id === undefined) return undefined;
+    const bytes = asBuffer(handle);
+    const mac = this.#mac(bytes.subarray(0, headBytes), sessionKey);
+    return timingSafeEqual(bytes.subarray(headBytes), mac) ? id : undefined;
   }
 
   #mac(head: Buffer, sessionKey: string): Buffer {
@@ -32,6 +35,22 @@ export class HandleSigner {
   }
 }
 
-function idOf(head: Buffer): string {
-  return head.toString('hex', 1);
+/** The id that a handle claims to have, or undefined when it has not the form of one. It proves nothing. */
+export function claimedId(handle: Uint8Array): string | undefined {
+  return handle.length === headBytes + macBytes && handle[0] === formatVersion
+    ? idOf(asBuffer(handle))
+    : undefined;
+}
+
+/** Whether a handle is, in each byte, the one that was issued. */
+export function isSameHandle(issued: Uint8Array, given: Uint8Array): boolean {
+  return issued.length === given.length && timingSafeEqual(issued, given);
+}
+
+function idOf(handle: Buffer): string {
+  return handle.toString('hex', 1, headBytes);
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -35,10 +35,16 @@ export interface AnalyzerOptions {
 /** Bounded by what the parser answers, which can be many times the text; a large statement is parsed each time. */
 const cacheLimits = { max: 256, maxSize: 16 * 2 ** 20, maxEntrySize: 2 ** 20 };
 
+/** Classifying takes microseconds, but each call of a statement's life asks anew. In characters of text. */
+const statementCacheLimits = { max: 256, maxSize: 2 ** 20, maxEntrySize: 2 ** 16 };
+
 export function createAnalyzer({ pool, maxSqlBytes }: AnalyzerOptions): Analyzer {
   const queries = new LRUCache<string, AnalyzedQuery>(cacheLimits);
+  const statements = new LRUCache<string, Statement>(statementCacheLimits);
   return {
     classify(sql) {
+      const known = statements.get(sql);
+      if (known !== undefined) return known;
       const bytes = Buffer.byteLength(sql);
       if (bytes > maxSqlBytes) {
         throw new QueryError(
@@ -46,7 +52,9 @@ export function createAnalyzer({ pool, maxSqlBytes }: AnalyzerOptions): Analyzer
           `The statement has ${bytes} bytes; at most ${maxSqlBytes} are taken (query.max_sql_bytes).`,
         );
       }
-      return classify(sql);
+      const statement = classify(sql);
+      statements.set(sql, statement, { size: sql.length + 1 });
+      return statement;
     },
     async analyze(sql, owner, signal) {
       const known = queries.get(sql);

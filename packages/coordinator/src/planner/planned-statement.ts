@@ -7,6 +7,8 @@ import type { TextAnswer } from '../results/text-answer.js';
 export type PlannedStatement = PlannedFragment | PlannedAnswer;
 
 interface PlannedBase {
+  /** The id under which it was planned: that of its first run too. */
+  readonly queryId?: string;
   readonly sql: string;
   readonly statementType: StatementType;
   /** Encapsulated Arrow IPC schema, exactly what running it will answer. */

@@ -19,11 +19,23 @@ const multiplyingFunctions: ReadonlySet<string> = new Set([
   'repeat',
 ]);
 
+/** Analyses are kept, and with each its lane. */
+const lanes = new WeakMap<AnalyzedQuery, FragmentLane>();
+
 /**
  * The lane that is kept for small work takes what is small by its text alone: `SELECT 1`, a connection pool's health
  * check, a computation on constants. Everything else waits among the queries, however few tables it names.
  */
-export function statementLane({ parsed, gated }: AnalyzedQuery): FragmentLane {
+export function statementLane(query: AnalyzedQuery): FragmentLane {
+  let lane = lanes.get(query);
+  if (lane === undefined) {
+    lane = laneOf(query);
+    lanes.set(query, lane);
+  }
+  return lane;
+}
+
+function laneOf({ parsed, gated }: AnalyzedQuery): FragmentLane {
   if (gated.tables.length > 0 || gated.files.length > 0) return 'query';
   for (const name of multiplyingFunctions) if (gated.functions.has(name)) return 'query';
   return hasMultiplyingNode(parsed.statement) ? 'query' : 'small';

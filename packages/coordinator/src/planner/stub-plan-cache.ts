@@ -3,7 +3,7 @@
  * and the tables' columns and sizes, and on nothing else: the same statement on tables of the same shape binds and
  * optimises the same way. Snapshots are pinned and scans pruned anew each time; no data and no result is kept.
  */
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { splitIpcStream } from '@svc/flight/arrow';
 import { engineType } from '@svc/fragment-fn';
 import { LRUCache } from 'lru-cache';
@@ -59,7 +59,8 @@ function keyOf({ sql, inlinedSql, tables, settings, parameters }: PlanIdentity):
     settings.timeZone,
     shapes,
   ];
-  const hash = createHash('sha256').update(JSON.stringify(identity));
-  if (parameters !== undefined) hash.update(splitIpcStream(parameters)[0]?.header ?? '');
-  return hash.digest('base64');
+  const text = JSON.stringify(identity);
+  if (parameters === undefined) return hash('sha256', text, 'base64');
+  const header = splitIpcStream(parameters)[0]?.header ?? '';
+  return createHash('sha256').update(text).update(header).digest('base64');
 }

@@ -2,6 +2,7 @@ import type { Config, Logger, Metrics } from '@svc/base';
 import type { EnginePool } from '@svc/engine';
 import { planDirectRead, stageScan } from '@svc/lake';
 import { LaneAdmission } from '../scheduler/lane-admission.js';
+import { DeferredWork } from '../tracker/deferred-work.js';
 import { QueryTracker } from '../tracker/query-tracker.js';
 import type { Lake } from './open-lake.js';
 import { smallStatementPlaces } from './pool-options.js';
@@ -40,6 +41,8 @@ export function createRunning({
       metrics,
       logger: logger.child('svc::query'),
       now,
+      elapsed: () => performance.now(),
+      deferred: new DeferredWork(),
       maxFinished: maxFinishedRecords,
     }),
     stage: async (scan, store, directory, signal) => {

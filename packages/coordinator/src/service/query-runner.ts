@@ -29,6 +29,8 @@ export interface QueryRunnerDependencies {
 }
 
 export interface RunOptions {
+  /** Without it a new one. */
+  readonly queryId?: string | undefined;
   readonly session: Session;
   readonly planned: PlannedStatement;
   readonly signal: AbortSignal;
@@ -41,6 +43,7 @@ export async function runPlanned(
 ): Promise<ResultStream> {
   const { session, planned } = options;
   const query = dependencies.tracker.start({
+    queryId: options.queryId,
     session,
     sql: planned.sql,
     statementType: planned.statementType,

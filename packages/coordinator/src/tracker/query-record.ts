@@ -1,4 +1,4 @@
-import type { ErrorCode } from '@svc/base';
+import type { ErrorCode, StatementType } from '@svc/base';
 
 /** The states of the specification (section 3.3). A cancelled query is `failed` with code CANCELLED. */
 export type QueryState = 'running' | 'finished' | 'failed';
@@ -13,7 +13,7 @@ export interface QueryRecord {
   /** First 16 hex digits of the bearer's SHA-256. */
   readonly sessionLabel: string;
   readonly sql: string;
-  readonly statementType: string;
+  readonly statementType: StatementType;
   readonly startedAtMs: number;
   readonly state: QueryState;
   readonly phase: QueryPhase;

@@ -4,7 +4,8 @@ import { createLogger, createMetrics, parseLogFilter, QueryError, withLogContext
 import type { FragmentStatistics } from '@svc/fragment-fn';
 import { fakeClock } from '../test-support/clock.js';
 import { fakeSession } from '../test-support/fake-session.js';
-import { type QueryStart, QueryTracker } from './query-tracker.js';
+import { DeferredWork } from './deferred-work.js';
+import { type QueryStart, QueryTracker, type QueryTrackerOptions } from './query-tracker.js';
 
 const statistics: FragmentStatistics = {
   filesRead: 2,
@@ -64,6 +65,30 @@ describe('a tracked query', () => {
     assert.deepEqual(timesOf(record), { ...expected, startedAtMs: 1_000_000 - 30 });
   });
 
+  it('took no less and no more when the wall clock was set meanwhile', () => {
+    const { tracker, clock, wall } = newTracker();
+    const query = tracker.start(select1);
+    wall.advance(-3_600_000);
+    clock.advance(7);
+    query.finish();
+    assert.deepEqual(
+      [timesOf(tracker.list()[0]).elapsedMs, timesOf(tracker.list()[0]).startedAtMs],
+      [7, 1_000_000],
+    );
+  });
+
+  it('that went well is counted and logged in a moment, one that failed at once', () => {
+    const { tracker, lines } = newTracker({ deferred: new DeferredWork() });
+    tracker.start(select1).finish();
+    assert.deepEqual([tracker.list().length, tracker.activeCount, lines.length], [1, 0, 0]);
+    tracker.start(select1).fail(new QueryError('CANCELLED', 'The query was cancelled.'));
+    assert.match(lines.join(''), /query finished.*query failed/s);
+    tracker.start(select1).finish();
+    assert.equal(lines.length, 2);
+    tracker.flush();
+    assert.equal(lines.length, 3);
+  });
+
   it('logs its end with what its call was known by, whoever reads the last row', () => {
     const { tracker, lines } = newTracker();
     const query = withLogContext({ request_id: 'r1', trace_id: 'ab'.repeat(16) }, () =>
@@ -90,6 +115,19 @@ describe('a tracked query', () => {
     query.withdraw();
     query.fail(new QueryError('CANCELLED', 'Later.'));
     assert.deepEqual([tracker.list(), tracker.activeCount, lines], [[], 0, []]);
+  });
+
+  it('runs under the id that it was planned under, when it is told', () => {
+    const { tracker } = newTracker();
+    const planning = tracker.start(select1);
+    planning.withdraw();
+    const run = tracker.start({ ...select1, queryId: planning.queryId });
+    assert.equal(run.queryId, planning.queryId);
+    run.finish();
+    assert.deepEqual(
+      tracker.list().map(({ queryId }) => queryId),
+      [planning.queryId],
+    );
   });
 
   it('fails with its code and message, and ends only once', async () => {
@@ -216,17 +254,25 @@ interface LogRecord {
 
 const select1: QueryStart = { session: fakeSession(), sql: 'SELECT 1', statementType: 'query' };
 
-function newTracker({ maxFinished = 100 } = {}) {
+function newTracker({ maxFinished = 100, ...options }: Partial<QueryTrackerOptions> = {}) {
   const lines: string[] = [];
-  const clock = fakeClock();
+  const clock = fakeClock(5000);
+  const wall = fakeClock();
   const metrics = createMetrics();
   const logger = createLogger('svc::query', {
     write: (line) => lines.push(line),
     filter: parseLogFilter('trace'),
   });
-  const tracker = new QueryTracker({ metrics, logger, now: clock.now, maxFinished });
+  const tracker = new QueryTracker({
+    metrics,
+    logger,
+    now: wall.now,
+    elapsed: clock.now,
+    maxFinished,
+    ...options,
+  });
   const records = () => lines.map((line): LogRecord => JSON.parse(line));
-  return { tracker, clock, metrics, lines, records };
+  return { tracker, clock, wall, metrics, lines, records };
 }
 
 function statesOf(tracker: QueryTracker) {

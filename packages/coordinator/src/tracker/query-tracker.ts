@@ -10,12 +10,18 @@ import {
 } from '@svc/base';
 import type { FragmentStatistics } from '@svc/fragment-fn';
 import type { Session } from '../identity/session.js';
+import type { DeferredWork } from './deferred-work.js';
 import type { QueryPhase, QueryRecord } from './query-record.js';
 
 export interface QueryTrackerOptions {
   readonly metrics: Metrics;
   readonly logger: Logger;
+  /** Milliseconds since 1970: when queries began. */
   readonly now: () => number;
+  /** Milliseconds of a clock that is never set: how long they took. */
+  readonly elapsed: () => number;
+  /** Takes the counters and the log record of what ended well. Without it they are written at once. */
+  readonly deferred?: DeferredWork;
   /** Finished records kept, newest first. */
   readonly maxFinished: number;
 }
@@ -24,6 +30,8 @@ export interface QueryTrackerOptions {
 const maxSqlCharacters = 16_384;
 
 export interface QueryStart {
+  /** The one that its planning had, so that both are one query to whoever follows it. Without it a new one. */
+  readonly queryId?: string | undefined;
   readonly session: Session;
   readonly sql: string;
   readonly statementType: StatementType;
@@ -63,12 +71,21 @@ export class QueryTracker {
   }
 
   start(start: QueryStart): TrackedQuery {
-    const query = new RunningQuery(randomUUID(), start, this.#options.now);
+    const query = new RunningQuery(start.queryId ?? randomUUID(), start, this.#options);
     this.#running.set(query.queryId, query);
     // Whoever reads the result to its end may do so outside of the call that began it.
     const context = currentLogContext();
     const end = (error: QueryError | undefined) => {
-      if (this.#running.delete(query.queryId)) withLogContext(context, () => this.#end(query, error));
+      if (!this.#running.delete(query.queryId)) return;
+      const record = this.#keep(query.record(error, true));
+      const account = () => withLogContext(context, () => this.#account(record, error));
+      const { deferred } = this.#options;
+      if (deferred === undefined) {
+        account();
+        return;
+      }
+      deferred.add(account);
+      if (error !== undefined) deferred.flush(); // a failure is told at once, after what went before it
     };
     return {
       queryId: query.queryId,
@@ -91,12 +108,20 @@ export class QueryTracker {
     return [...running, ...this.#finished];
   }
 
-  #end(query: RunningQuery, error: QueryError | undefined): void {
-    const record = query.record(error, true);
+  /** Writes the counters and log records that are still to come. */
+  flush(): void {
+    this.#options.deferred?.flush();
+  }
+
+  #keep(record: QueryRecord): QueryRecord {
     this.#finished.unshift(record);
     this.#finished.length = Math.min(this.#finished.length, this.#options.maxFinished);
+    return record;
+  }
+
+  #account(record: QueryRecord, error: QueryError | undefined): void {
     const { metrics } = this.#options;
-    const statementType = query.start.statementType;
+    const { statementType } = record;
     metrics.queryCount.inc({ status: error === undefined ? 'ok' : 'error', statement_type: statementType });
     metrics.queryDuration.observe({ statement_type: statementType }, record.elapsedMs / 1000);
     metrics.rowsReturned.inc(record.rows);
@@ -121,25 +146,33 @@ class RunningQuery {
   readonly queryId: string;
   readonly start: QueryStart;
   fragment: FragmentStatistics | undefined;
-  readonly #now: () => number;
+  readonly #elapsed: () => number;
   readonly #startedAtMs: number;
+  /** Of the clock that is never set. */
+  readonly #sinceMs: number;
   readonly #spentMs: Record<QueryPhase, number> = { queued: 0, planning: 0, executing: 0, streaming: 0 };
   #phase: QueryPhase = 'queued';
   #phaseSinceMs: number;
   #rows = 0n;
   #bytes = 0;
 
-  constructor(queryId: string, start: QueryStart, now: () => number) {
+  constructor(
+    queryId: string,
+    start: QueryStart,
+    { now, elapsed }: Pick<QueryTrackerOptions, 'now' | 'elapsed'>,
+  ) {
+    const planningMs = start.planningMs ?? 0;
     this.queryId = queryId;
     this.start = start;
-    this.#now = now;
-    this.#startedAtMs = now() - (start.planningMs ?? 0);
-    this.#phaseSinceMs = now();
-    this.#spentMs.planning = start.planningMs ?? 0;
+    this.#elapsed = elapsed;
+    this.#startedAtMs = now() - planningMs;
+    this.#phaseSinceMs = elapsed();
+    this.#sinceMs = this.#phaseSinceMs - planningMs;
+    this.#spentMs.planning = planningMs;
   }
 
   enter(phase: QueryPhase): void {
-    const now = this.#now();
+    const now = this.#elapsed();
     this.#spentMs[this.#phase] += now - this.#phaseSinceMs;
     this.#phaseSinceMs = now;
     this.#phase = phase;
@@ -165,7 +198,7 @@ class RunningQuery {
       queuedMs: this.#spentMs.queued,
       planningMs: this.#spentMs.planning,
       executionMs: this.#spentMs.executing + this.#spentMs.streaming,
-      elapsedMs: this.#now() - this.#startedAtMs,
+      elapsedMs: this.#elapsed() - this.#sinceMs,
       rows: this.#rows,
       bytesReturned: this.#bytes,
       bytesScanned: this.fragment?.bytesStaged ?? 0,

@@ -80,10 +80,10 @@ export class HostOperation {
   }
 
   /** Fails the caller now and stops the host. Without effect once the host has answered. */
-  cancel(error = new QueryError('CANCELLED', 'The query was cancelled.')): void {
+  cancel(error?: QueryError): void {
     if (this.#isCancelling || this.#isAnswered || this.#isSettled) return;
     this.#isCancelling = true;
-    this.#reject(error);
+    this.#reject(error ?? new QueryError('CANCELLED', 'The query was cancelled.'));
     this.#graceTimer = setTimeout(() => this.#onGraceOver(), this.#cancelGraceMs);
     this.#actions.sendCancel(this.id);
   }

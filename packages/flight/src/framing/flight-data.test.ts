@@ -4,7 +4,7 @@ import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { FlightDataSchema } from '../gen/Flight_pb.js';
 import {
   encodeFlightData,
-  encodeFramedPrefix,
+  encodeFrames,
   flightDataLength,
   GRPC_PREFIX_BYTES,
   type IpcMessage,
@@ -45,13 +45,24 @@ for (const [headerLength, bodyLength] of sizes) {
   test(`every way of writing ${headerLength} + ${bodyLength} bytes gives the same message`, () => {
     const message = messageOf(headerLength, bodyLength);
     const whole = encodeFlightData(message);
-    const framed = encodeFramedPrefix(message);
+    const framed = Buffer.concat(encodeFrames([message]));
     assert.equal(framed.readUInt8(0), 0);
     assert.equal(framed.readUInt32BE(1), whole.length);
-    assert.deepEqual(Buffer.concat([framed.subarray(GRPC_PREFIX_BYTES), message.body]), whole);
+    assert.deepEqual(framed.subarray(GRPC_PREFIX_BYTES), whole);
     assert.deepEqual(copyOut(serializeWithOneCopy(message)), whole);
   });
 }
+
+test('messages for one write follow each other; only a small body is copied', () => {
+  const [small, large] = [messageOf(8, 100), messageOf(8, 1_000_000)];
+  const frames = encodeFrames([small, large]);
+  assert.equal(frames.length, 3);
+  assert.equal(frames[2]?.buffer, large.body.buffer);
+  assert.deepEqual(
+    Buffer.concat(frames),
+    Buffer.concat([...encodeFrames([small]), ...encodeFrames([large])]),
+  );
+});
 
 test('a body in shared memory is read in place', () => {
   const body = new Uint8Array(new SharedArrayBuffer(64), 16, 32).fill(7);

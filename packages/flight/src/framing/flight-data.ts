@@ -16,6 +16,7 @@ export const GRPC_PREFIX_BYTES = 5;
 const HEADER_TAG = 0x12;
 const BODY_TAG_LOW = 0xc2;
 const BODY_TAG_HIGH = 0x3e;
+const EMPTY = new Uint8Array(0);
 
 function varintLength(value: number): number {
   let length = 1;
@@ -60,13 +61,26 @@ function writePrefix(out: Uint8Array, offset: number, message: IpcMessage): numb
   return position;
 }
 
-/** gRPC prefix and everything of the FlightData message up to the body's first byte, in one small buffer. */
-export function encodeFramedPrefix(message: IpcMessage): Buffer {
+/** A body up to this size is copied behind its prefix: another buffer of a write costs more than that. */
+const MAX_COPIED_BODY_BYTES = 16 * 1024;
+
+/** Messages as they go on the wire, behind their gRPC prefixes. Large bodies are not copied: they lie where they were. */
+export function encodeFrames(messages: readonly IpcMessage[]): Buffer[] {
+  return messages.flatMap((message) =>
+    message.body.length <= MAX_COPIED_BODY_BYTES
+      ? [encodeFrame(message, message.body)]
+      : [encodeFrame(message, EMPTY), asBuffer(message.body)],
+  );
+}
+
+/** gRPC prefix and everything of the FlightData message up to the body's first byte, then `body`. */
+function encodeFrame(message: IpcMessage, body: Uint8Array): Buffer {
   const length = prefixLength(message);
-  const out = Buffer.allocUnsafe(GRPC_PREFIX_BYTES + length);
+  const out = Buffer.allocUnsafe(GRPC_PREFIX_BYTES + length + body.length);
   out.writeUInt8(0, 0);
   out.writeUInt32BE(length + message.body.length, 1);
-  writePrefix(out, GRPC_PREFIX_BYTES, message);
+  const position = writePrefix(out, GRPC_PREFIX_BYTES, message);
+  out.set(body, position);
   return out;
 }
 

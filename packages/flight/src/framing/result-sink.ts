@@ -1,18 +1,17 @@
 import { constants, type ServerHttp2Stream } from 'node:http2';
 import { Metadata, type ServerInterceptingCallInterface, type ServerWritableStream } from '@grpc/grpc-js';
 import { QueryError } from '@svc/base';
-import { asBuffer } from '../arrow/as-buffer.js';
-import { encodeFramedPrefix, type IpcMessage } from './flight-data.js';
+import { encodeFrames, type IpcMessage } from './flight-data.js';
 import { pendingSocketBytes } from './grpc-internals.js';
 import { socketDrained } from './socket-drain.js';
 
-/** Where the messages of one DoGet go. One write at a time. */
+/** Where the messages of one DoGet go, in order. One write at a time. */
 export interface ResultSink {
   /**
-   * Settles only when the message's memory may be reused, whatever became of the call: resolves once the socket has
-   * taken it, rejects with CANCELLED when the stream is gone.
+   * Settles only when the messages' memory may be reused, whatever became of the call: resolves once the socket has
+   * taken them, rejects with CANCELLED when the stream is gone.
    */
-  write(message: IpcMessage): Promise<void>;
+  write(messages: readonly IpcMessage[]): Promise<void>;
   /** Cuts the stream off, so that a pending write settles. No status reaches the client. */
   reset(): void;
 }
@@ -20,7 +19,7 @@ export interface ResultSink {
 const STALLED_AFTER_MS = 2000;
 
 /**
- * Writes to the HTTP/2 stream itself: a small prefix, then the body where it lies. `undefined` when the parts this
+ * Writes to the HTTP/2 stream itself: a small prefix, then the body where it lies (a small one is copied behind it). `undefined` when the parts this
  * needs are not there; then every message is copied once (`openCopyingSink`).
  */
 export function openZeroCopySink(
@@ -32,11 +31,13 @@ export function openZeroCopySink(
   // TLS encrypts, and so copies, before write() returns: nothing of ours is ever left in the socket's queue.
   const pendingBytes = session.encrypted === true ? () => 0 : pendingSocketBytes(stream);
   if (pendingBytes === undefined) return undefined;
+  let hasBegun = false;
   return {
-    async write(message) {
+    async write(messages) {
       if (stream.destroyed || stream.closed) throw clientGone();
-      call.sendMetadata(new Metadata()); // has an effect only before the first message
-      await writeFrames(stream, message);
+      if (!hasBegun) call.sendMetadata(new Metadata()); // without effect when the call has sent its own
+      hasBegun = true;
+      await writeFrames(stream, encodeFrames(messages));
       if (!stream.destroyed) return;
       await socketDrained({ session, pendingBytes, stalledAfterMs: STALLED_AFTER_MS });
       throw clientGone();
@@ -45,22 +46,19 @@ export function openZeroCopySink(
   };
 }
 
-/** Resolves when node is done with the message, sent or not. */
-function writeFrames(stream: ServerHttp2Stream, message: IpcMessage): Promise<void> {
+/** Resolves when node is done with the buffers, sent or not. */
+function writeFrames(stream: ServerHttp2Stream, frames: readonly Buffer[]): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       stream.removeListener('close', done);
       resolve();
     };
     stream.once('close', done);
-    const prefix = encodeFramedPrefix(message);
-    if (message.body.length === 0) {
-      stream.write(prefix, done);
-      return;
-    }
     stream.cork();
-    stream.write(prefix);
-    stream.write(asBuffer(message.body), done);
+    for (const [index, frame] of frames.entries()) {
+      if (index < frames.length - 1) stream.write(frame);
+      else stream.write(frame, done);
+    }
     stream.uncork();
   });
 }
@@ -70,21 +68,24 @@ export function openCopyingSink(
   call: ServerWritableStream<Buffer, IpcMessage>,
   stream: ServerHttp2Stream | undefined,
 ): ResultSink {
+  const writeOne = (message: IpcMessage) =>
+    new Promise<void>((resolve, reject) => {
+      if (call.cancelled) {
+        reject(clientGone());
+        return;
+      }
+      const onCancelled = () => reject(clientGone());
+      call.once('cancelled', onCancelled);
+      call.write(message, (error: Error | null | undefined) => {
+        call.off('cancelled', onCancelled);
+        if (error) reject(clientGone(error));
+        else resolve();
+      });
+    });
   return {
-    write: (message) =>
-      new Promise((resolve, reject) => {
-        if (call.cancelled) {
-          reject(clientGone());
-          return;
-        }
-        const onCancelled = () => reject(clientGone());
-        call.once('cancelled', onCancelled);
-        call.write(message, (error: Error | null | undefined) => {
-          call.off('cancelled', onCancelled);
-          if (error) reject(clientGone(error));
-          else resolve();
-        });
-      }),
+    async write(messages) {
+      for (const message of messages) await writeOne(message);
+    },
     reset: () => stream?.close(constants.NGHTTP2_CANCEL),
   };
 }

@@ -53,11 +53,13 @@ class FakeSource implements AsyncIterator<ResultMessage> {
 /** A socket under the test's control. */
 class FakeSink implements ResultSink {
   readonly written: IpcMessage[] = [];
+  writes = 0;
   readonly pending: { resolve(): void; reject(error: unknown): void }[] = [];
   resets = 0;
 
-  write(message: IpcMessage): Promise<void> {
-    this.written.push(message);
+  write(messages: readonly IpcMessage[]): Promise<void> {
+    this.writes++;
+    this.written.push(...messages);
     return new Promise((resolve, reject) => {
       this.pending.push({ resolve, reject });
     });
@@ -98,10 +100,9 @@ function start(failed?: AbortSignal, changes: Partial<SendResultOptions> = {}) {
 test('pulls the next message only when the last one was taken, and releases each then', async () => {
   const { source, sink, outcome } = start();
   await until(() => sink.pending.length === 1);
-  assert.equal(source.pulled, 0);
-  sink.take();
-  await until(() => source.pulled === 1);
   source.give();
+  assert.deepEqual([sink.written.length, source.pulled], [1, 1]);
+  sink.take();
   await until(() => sink.written.length === 2);
   assert.deepEqual([source.pulled, source.released], [1, 0]);
   sink.take();
@@ -110,6 +111,46 @@ test('pulls the next message only when the last one was taken, and releases each
   source.end();
   assert.equal(await outcome, 'sent');
   assert.equal(source.returned, 0);
+});
+
+test('the schema and a first message that is there soon take one write', async () => {
+  const { source, sink, outcome } = start();
+  source.give();
+  await until(() => sink.pending.length === 1);
+  assert.deepEqual([sink.writes, sink.written.length, source.released], [1, 2, 0]);
+  sink.take();
+  await until(() => source.pulled === 2);
+  assert.equal(source.released, 1);
+  source.end();
+  assert.equal(await outcome, 'sent');
+});
+
+test('the schema does not wait for a first message that takes long', async () => {
+  const { source, sink, outcome } = start();
+  await until(() => sink.pending.length === 1);
+  assert.deepEqual([sink.written.length, source.pulled], [1, 1]);
+  sink.take();
+  source.end();
+  assert.equal(await outcome, 'sent');
+});
+
+test('a result without messages is its schema', async () => {
+  const { source, sink, outcome } = start();
+  source.end();
+  await until(() => sink.pending.length === 1);
+  sink.take();
+  assert.equal(await outcome, 'sent');
+  assert.equal(sink.written.length, 1);
+});
+
+test('a first message that arrives after its reader has gone is released unsent', async () => {
+  const { source, sink, outcome } = start();
+  await until(() => sink.pending.length === 1);
+  sink.fail();
+  assert.equal(await outcome, 'CANCELLED');
+  source.give();
+  await until(() => source.released === 1);
+  assert.deepEqual([sink.written.length, source.returned], [1, 1]);
 });
 
 test('an abort ends the source at once, but the message stays until its write has settled', async () => {
@@ -156,7 +197,6 @@ test('a message larger than the limit is an error, released unsent', async () =>
   const { source, sink, outcome } = start();
   await until(() => sink.pending.length === 1);
   sink.take();
-  await until(() => source.pulled === 1);
   source.give(2000);
   assert.equal(await outcome, 'RESULT_TOO_LARGE');
   assert.deepEqual([sink.written.length, source.released, source.returned], [1, 1, 1]);

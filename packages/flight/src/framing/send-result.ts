@@ -1,7 +1,7 @@
 import { abortable, linkAbort, QueryError, throwIfAborted } from '@svc/base';
 import { schemaMessage } from '../arrow/ipc-message.js';
 import type { ResultMessage, ResultStream } from '../backend.js';
-import { flightDataLength } from './flight-data.js';
+import { flightDataLength, type IpcMessage } from './flight-data.js';
 import type { ResultSink } from './result-sink.js';
 
 export interface SendResultOptions {
@@ -14,11 +14,15 @@ export interface SendResultOptions {
   readonly onBackgroundError: (error: unknown) => void;
 }
 
+/** How long the schema waits for the first message. A small result takes one write then, which its client reads at once. */
+const SCHEMA_HOLD_MS = 5;
+
 /**
- * Sends the schema and then every message, pulling the next one only when the socket has taken the last. Each message
- * is released exactly once, after its write has settled; messages that arrive too late are released unsent. However
- * this ends, the source has ended or its `return` has been called. Rejects with the source's error, the reason of the
- * signal, or RESULT_TOO_LARGE for a message that clients would refuse.
+ * Sends the schema and then every message, pulling the next one only when the socket has taken the last; the schema goes
+ * with the first message when that comes soon. Each message is released exactly once, after its write has settled;
+ * messages that arrive too late are released unsent. However this ends, the source has ended or its `return` has been
+ * called. Rejects with the source's error, the reason of the signal, or RESULT_TOO_LARGE for a message that clients would
+ * refuse.
  */
 export async function sendResult(
   result: ResultStream,
@@ -28,8 +32,11 @@ export async function sendResult(
   using stop = linkAbort(options.signal);
   using _failure = follow(result.failed, (reason) => stop.abort(QueryError.from(reason)));
   const iterator = result.messages[Symbol.asyncIterator]();
+  const writer = createWriter(sink, options.lastWordMs);
   let started = false;
   let ended = false;
+  /** Pulled and not sent yet. */
+  let next: Promise<ResultMessage | undefined> | undefined;
   const endSource = () => {
     if (ended) return;
     ended = true;
@@ -37,23 +44,56 @@ export async function sendResult(
     if (!started) releaseWhenLate(iterator.next());
     Promise.resolve(iterator.return?.()).catch(options.onBackgroundError);
   };
-  using _end = follow(stop.signal, endSource);
+  using _stop = follow(stop.signal, () => {
+    endSource();
+    writer.stop();
+  });
   try {
     throwIfAborted(stop.signal);
-    await writeUntilStopped(sink.write(schemaMessage(result.schema)), sink, stop.signal, options.lastWordMs);
+    started = true;
+    let unsent: readonly IpcMessage[] = [schemaMessage(result.schema)];
+    next = pull(iterator, stop.signal);
+    if (!(await settlesWithin(next, SCHEMA_HOLD_MS))) {
+      await writer.write(unsent);
+      unsent = [];
+    }
     for (;;) {
-      started = true;
-      const message = await pull(iterator, stop.signal);
+      const message = await next;
+      next = undefined;
       if (message === undefined) {
         ended = true;
+        if (unsent.length > 0) await writer.write(unsent);
         return;
       }
-      await send(message, sink, stop.signal, options);
+      await send(message, unsent, writer, options.maxMessageBytes);
+      unsent = [];
+      next = pull(iterator, stop.signal);
     }
   } catch (error) {
+    next?.then(
+      (late) => late?.release(),
+      () => undefined, // it is the error at hand, or explains less than that
+    );
     endSource();
     throwIfAborted(stop.signal); // a reason explains more than the write it interrupted
     throw error;
+  }
+}
+
+/** Whether the promise settles, either way, before the time is over. */
+async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const isOver = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, ms, false);
+  });
+  const hasSettled = promise.then(
+    () => true,
+    () => true,
+  );
+  try {
+    return await Promise.race([hasSettled, isOver]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
@@ -83,40 +123,53 @@ function releaseWhenLate(pending: Promise<IteratorResult<ResultMessage>>): void 
 
 async function send(
   message: ResultMessage,
-  sink: ResultSink,
-  signal: AbortSignal,
-  options: SendResultOptions,
+  before: readonly IpcMessage[],
+  writer: Writer,
+  maxMessageBytes: number,
 ): Promise<void> {
   try {
     const length = flightDataLength(message);
-    if (length > options.maxMessageBytes) {
+    if (length > maxMessageBytes) {
       throw new QueryError(
         'RESULT_TOO_LARGE',
-        `A row batch of ${length} bytes is larger than the message limit of ${options.maxMessageBytes} bytes.`,
+        `A row batch of ${length} bytes is larger than the message limit of ${maxMessageBytes} bytes.`,
       );
     }
-    await writeUntilStopped(sink.write(message), sink, signal, options.lastWordMs);
+    await writer.write([...before, message]);
   } finally {
     message.release();
   }
 }
 
-/** Waits for the write to settle. After a stop it gets `lastWordMs`, then the stream is cut off, which settles it. */
-async function writeUntilStopped(
-  written: Promise<void>,
-  sink: ResultSink,
-  signal: AbortSignal,
-  lastWordMs: number,
-): Promise<void> {
+interface Writer {
+  write(messages: readonly IpcMessage[]): Promise<void>;
+  /** From now on a write gets `lastWordMs`, then the stream is cut off, which settles it. */
+  stop(): void;
+}
+
+function createWriter(sink: ResultSink, lastWordMs: number): Writer {
+  let isStopped = false;
+  let isWriting = false;
   let timer: NodeJS.Timeout | undefined;
-  using _stop = follow(signal, () => {
-    timer = setTimeout(() => sink.reset(), lastWordMs);
-  });
-  try {
-    await written;
-  } finally {
-    clearTimeout(timer);
-  }
+  const limit = () => {
+    if (isStopped && isWriting) timer = setTimeout(() => sink.reset(), lastWordMs);
+  };
+  return {
+    async write(messages) {
+      isWriting = true;
+      limit();
+      try {
+        await sink.write(messages);
+      } finally {
+        isWriting = false;
+        clearTimeout(timer);
+      }
+    },
+    stop() {
+      isStopped = true;
+      limit();
+    },
+  };
 }
 
 /** Calls `listener` on abort, or at once when aborted already; disposing removes it. */

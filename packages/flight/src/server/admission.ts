@@ -70,10 +70,10 @@ export function createAdmission<S>(options: AdmissionOptions<S>): Admission<S> {
     transport: ServerInterceptingCallInterface,
     reply: ServerInterceptingCall,
     metadata: Metadata,
-    signal: AbortSignal,
+    controller: AbortController,
   ): Promise<void> => {
     if (draining && !methodsWhileDraining.has(method)) throw shuttingDown();
-    const context = describeCall(transport, metadata, connection, signal);
+    const context = describeCall(transport, metadata, connection, controller);
     const stream = http2StreamOf(transport);
     if (method === 'Handshake') {
       limitRequestBytes(transport, MAX_HANDSHAKE_BYTES);
@@ -101,7 +101,7 @@ export function createAdmission<S>(options: AdmissionOptions<S>): Admission<S> {
         next({
           onReceiveMetadata: (metadata, proceed) => {
             running.add(controller);
-            admit(method, transport, reply, metadata, controller.signal).then(
+            admit(method, transport, reply, metadata, controller).then(
               () => proceed(metadata),
               (error: unknown) => transport.sendStatus(reportError(error, logger, definition.path)),
             );

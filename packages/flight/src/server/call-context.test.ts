@@ -7,7 +7,7 @@ const plain = { isTls: false, tlsTerminatedUpstream: false };
 
 function describe(peer: string, connection = plain, metadata = new Metadata()) {
   const call = { getPeer: () => peer } as ServerInterceptingCallInterface;
-  return describeCall(call, metadata, connection, new AbortController().signal);
+  return describeCall(call, metadata, connection, new AbortController());
 }
 
 for (const [peer, address, isConfidential] of [

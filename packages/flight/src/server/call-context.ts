@@ -13,11 +13,14 @@ export function describeCall(
   call: ServerInterceptingCallInterface,
   metadata: Metadata,
   connection: ConnectionFacts,
-  signal: AbortSignal,
+  controller: AbortController,
 ): CallContext {
   const clientAddress = addressOf(call.getPeer());
   return {
-    signal,
+    /** Made when it is first asked for: many a call has nothing to end early. */
+    get signal() {
+      return controller.signal;
+    },
     clientAddress,
     headers: textHeaders(metadata),
     isConfidential: connection.isTls || connection.tlsTerminatedUpstream || isLoopback(clientAddress),

@@ -46,7 +46,7 @@ export function inspectHeaders(
   rawHeaders: readonly string[],
 ): QueryError | undefined {
   for (const name of credentialHeaders) {
-    const count = rawHeaders.filter((raw, index) => index % 2 === 0 && raw.toLowerCase() === name).length;
+    const count = countHeaders(rawHeaders, name);
     if (count > 1)
       return new QueryError('UNAUTHENTICATED', `The request has ${count} ${name} headers; send one.`);
   }
@@ -61,6 +61,16 @@ export function inspectHeaders(
     if (!name.startsWith(':') && !PRINTABLE_ASCII.test(String(value))) delete headers[name];
   }
   return clampTimeout(headers);
+}
+
+/** `rawHeaders` has names and values in turn. */
+function countHeaders(rawHeaders: readonly string[], name: string): number {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const raw = rawHeaders[index];
+    if (raw?.length === name.length && raw.toLowerCase() === name) count++;
+  }
+  return count;
 }
 
 function clampTimeout(headers: IncomingHttpHeaders): QueryError | undefined {

@@ -28,9 +28,13 @@ export function methodPath(method: FlightMethod): string {
   return `${PREFIX}${method}`;
 }
 
+const methodsByPath: ReadonlyMap<string, FlightMethod> = new Map(
+  flightMethods.map((method) => [methodPath(method), method]),
+);
+
 /** The method of a path that this service registered. */
 export function methodOfPath(path: string): FlightMethod {
-  const method = flightMethods.find((name) => methodPath(name) === path);
+  const method = methodsByPath.get(path);
   if (method === undefined) throw new Error(`${path} is not a method of the Flight service.`);
   return method;
 }

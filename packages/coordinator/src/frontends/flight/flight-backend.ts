@@ -50,7 +50,7 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
     session: Session,
     sql: string,
     context: CallContext,
-    work: (signal: AbortSignal) => Promise<T>,
+    work: (signal: AbortSignal, queryId: string) => Promise<T>,
   ): Promise<T> {
     runner.admission.throwIfDraining();
     const query = runner.tracker.start({ session, sql, statementType: statementTypeOf(planner, sql) });
@@ -58,7 +58,7 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
     const timeoutMs = session.settings.queryTimeoutMs ?? planner.limits.timeoutMs;
     using link = linkAbort([context.signal, session.closed], timeoutMs, () => queryTimedOut(timeoutMs));
     try {
-      return await work(link.signal);
+      return await withLogContext({ query_id: query.queryId }, () => work(link.signal, query.queryId));
     } catch (caught) {
       const error = QueryError.from(caught);
       query.fail(error);
@@ -79,8 +79,17 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
     if (!isSameSchema(shape.schema, schema)) throw schemaChanged();
   }
 
-  function ticketFor(session: Session, planned: PlannedStatement): PlannedQuery {
-    return { handle: tickets.add(session.key, planned), schema: planned.schema };
+  function ticketFor(session: Session, planned: PlannedStatement, queryId: string): PlannedQuery {
+    return { handle: tickets.add(session.key, { ...planned, queryId }), schema: planned.schema };
+  }
+
+  /** Plans whose first run has begun: it is the query that was planned, a further run of the ticket is another one. */
+  const begun = new WeakSet<PlannedStatement>();
+
+  function takeQueryId(planned: PlannedStatement): string | undefined {
+    if (begun.has(planned)) return undefined;
+    begun.add(planned);
+    return planned.queryId;
   }
 
   return {
@@ -90,15 +99,16 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
 
     planStatement: (session, sql, context) =>
       inContext(context, session, () =>
-        beforeRun(session, sql, context, async (signal) =>
-          ticketFor(session, await planStatement(planner, { session, sql, signal })),
+        beforeRun(session, sql, context, async (signal, queryId) =>
+          ticketFor(session, await planStatement(planner, { session, sql, signal }), queryId),
         ),
       ),
 
     run: (session, handle, context): Promise<ResultStream> =>
       inContext(context, session, async () => {
         const planned = tickets.get(session.key, handle);
-        return await runPlanned(runner, { session, planned, signal: context.signal });
+        const queryId = takeQueryId(planned);
+        return await runPlanned(runner, { queryId, session, planned, signal: context.signal });
       }),
 
     prepare: (session, sql, context) =>
@@ -125,13 +135,13 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
       inContext(context, session, async () => {
         const statement = prepared.get(session.key, handle);
         const { sql, parameters } = statement;
-        return beforeRun(session, sql, context, async (signal) => {
+        return beforeRun(session, sql, context, async (signal, queryId) => {
           // Bound values may change the types of columns; without any, the plan itself has what was announced.
           if (parameters !== undefined) await checkPrepared(session, statement, signal);
           const planned = await planStatement(planner, { session, sql, signal, parameters });
           const isAnnounced = parameters !== undefined || planned.kind === 'answer';
           if (!isAnnounced && !isSameSchema(planned.schema, statement.schema)) throw schemaChanged();
-          return ticketFor(session, planned);
+          return ticketFor(session, planned, queryId);
         });
       }),
 

@@ -3,17 +3,29 @@
  * them. Nothing but the folders is stored, so tables that other writers make there appear by themselves.
  *
  * Names match exactly first, then the only one that differs in case. Two layouts of tables are read, told apart for each
- * table: see metadata-file.ts.
+ * table (see metadata-file.ts), and one of them is written: see commit-table.ts for how two writers meet.
  */
+import { resolve } from 'node:path';
 import { QueryError } from '@svc/base';
 import type { MetadataFiles } from '../../iceberg/cache/metadata-files.js';
-import { clip } from '../../iceberg/spec/lossless-json.js';
-import { mapConcurrently } from '../../storage/map-concurrently.js';
-import type { ObjectStore, ReadOptions } from '../../storage/object-store.js';
-import type { Catalog, CatalogOptions, LoadedTable, Namespace, TableIdentifier } from '../catalog.js';
-import { suggestNames } from '../near-names.js';
-import { candidateFolders, isHidden, nameOfFolder } from './folder-name.js';
-import { findMetadataFile, isTableFolder } from './metadata-file.js';
+import type { ObjectStore } from '../../storage/object-store.js';
+import type { CatalogOptions, LoadedTable, Namespace, TableIdentifier } from '../catalog.js';
+import type { ListedRelation, WritableCatalog } from '../writable-catalog.js';
+import {
+  type CatalogFolder,
+  childrenOf,
+  classifiedChildren,
+  distinctNames,
+  findTable,
+  resolveNamespace,
+} from './catalog-folder.js';
+import { commitTable } from './commit-table.js';
+import { inTurn } from './commit-turn.js';
+import { dropTable } from './drop-table.js';
+import { createNamespace, dropNamespace } from './namespace-folder.js';
+import { discardStagedTable, stageTable } from './stage-table.js';
+import { createView, dropView, loadView, replaceView } from './view-folder.js';
+import { pathOf } from './writable-folder.js';
 
 export interface FileSystemCatalogOptions {
   /** The catalog's folder: a path, or a location of `store`. It need not exist yet. */
@@ -22,37 +34,21 @@ export interface FileSystemCatalogOptions {
   readonly files: MetadataFiles;
 }
 
-/** Folders looked into at one time when listing. */
-const maxConcurrentLooks = 8;
-
-/** With more levels the combinations of their possible folders are more than listing them. */
-const maxDirectLevels = 2;
-
-interface Folder {
-  readonly location: string;
-  readonly name: string;
-}
-
-interface Context extends FileSystemCatalogOptions {
-  readonly options: ReadOptions;
-}
-
-export function createFileSystemCatalog(catalog: FileSystemCatalogOptions): Catalog {
-  const root = catalog.root.replace(/(?<=.)\/+$/, '');
-  const contextOf = (options: CatalogOptions = {}): Context => ({ ...catalog, root, options });
+export function createFileSystemCatalog(catalog: FileSystemCatalogOptions): WritableCatalog {
+  const root = absoluteRoot(catalog.root);
+  const contextOf = (options: CatalogOptions = {}): CatalogFolder => ({ ...catalog, root, options });
   return {
     kind: 'file-system',
     async listNamespaces(parent, options) {
       const context = contextOf(options);
       const folder = await resolveNamespace(context, parent);
-      const names = distinctNames(await childrenOf(context, folder.folders, 'schemas'));
+      const names = distinctNames(await childrenOf(context, folder.folders, 'schema'));
       return names.map((name) => [...folder.namespace, name]);
     },
+    listRelations: (namespace, options) => listRelations(contextOf(options), namespace),
     async listTables(namespace, options) {
-      const context = contextOf(options);
-      const folder = await resolveNamespace(context, namespace);
-      const names = distinctNames(await childrenOf(context, folder.folders, 'tables'));
-      return names.map((name) => ({ namespace: folder.namespace, name }));
+      const relations = await listRelations(contextOf(options), namespace);
+      return relations.filter((each) => each.kind === 'table').map((each) => each.identifier);
     },
     loadTable: (identifier, options) => loadTable(contextOf(options), identifier),
     async namespaceExists(namespace, options) {
@@ -64,124 +60,66 @@ export function createFileSystemCatalog(catalog: FileSystemCatalogOptions): Cata
         throw error;
       }
     },
+    createNamespace: (namespace, options) => createNamespace(contextOf(options), namespace),
+    dropNamespace: (namespace, options) => dropNamespace(contextOf(options), namespace),
+    stageTable: (identifier, definition, options) => stageTable(contextOf(options), identifier, definition),
+    discardTable: (staged) => discardStagedTable(contextOf(), staged),
+    async createTable(identifier, definition, options) {
+      const context = contextOf(options);
+      const staged = await stageTable(context, identifier, definition);
+      return commitTable(contextOf(), staged.identifier, staged.creation);
+    },
+    commitTable: (identifier, commit) => commitTable(contextOf(), identifier, commit),
+    async inTurn(identifier, body, options) {
+      const context = contextOf(options);
+      const found = await findTable(context, identifier);
+      return inTurn(pathOf(context, `${found.folder}/metadata`), options?.signal, body);
+    },
+    dropTable: (identifier, { purge, ...options }) => dropTable(contextOf(options), identifier, purge),
+    async listViews(namespace, options) {
+      const relations = await listRelations(contextOf(options), namespace);
+      return relations.filter((each) => each.kind === 'view').map((each) => each.identifier);
+    },
+    loadView: (identifier, options) => loadView(contextOf(options), identifier),
+    createView: (identifier, definition, options) => createView(contextOf(options), identifier, definition),
+    replaceView: (identifier, definition, options) => replaceView(contextOf(options), identifier, definition),
+    dropView: (identifier, options) => dropView(contextOf(options), identifier),
   };
 }
 
-async function loadTable(context: Context, identifier: TableIdentifier): Promise<LoadedTable> {
-  const direct = await findDirectly(context, identifier);
-  const found = direct ?? (await findByListing(context, identifier));
-  const metadata = await context.files.tableMetadata(context.store, found.metadataLocation, context.options);
-  return { ...found, metadata, store: context.store };
+/** Tables name their files by absolute locations, whatever folder the process works in. */
+function absoluteRoot(root: string): string {
+  const isUri = /^[a-z][a-z0-9+.-]+:/i.test(root);
+  return isUri ? root.replace(/(?<=.)\/+$/, '') : resolve(root);
 }
 
-interface FoundTable {
-  readonly identifier: TableIdentifier;
-  readonly metadataLocation: string;
-}
-
-/** The usual case, without listing a folder of perhaps thousands of tables: the names are spelled as the folders are. */
-async function findDirectly(context: Context, identifier: TableIdentifier): Promise<FoundTable | undefined> {
-  if (identifier.namespace.length > maxDirectLevels) return undefined;
-  let parents = [context.root];
-  for (const level of [...identifier.namespace, identifier.name])
-    parents = parents.flatMap((parent) => candidateFolders(level).map((folder) => `${parent}/${folder}`));
-  for (const folder of parents) {
-    const metadataLocation = await findMetadataFile(context.store, folder, context.options);
-    if (metadataLocation !== undefined) return { identifier, metadataLocation };
-  }
-  return undefined;
-}
-
-async function findByListing(context: Context, { namespace, name }: TableIdentifier): Promise<FoundTable> {
+async function listRelations(
+  context: CatalogFolder,
+  namespace: Namespace,
+): Promise<readonly ListedRelation[]> {
   const resolved = await resolveNamespace(context, namespace);
-  const tables = await childrenOf(context, resolved.folders, 'tables');
-  for (const match of matchingFolders(tables, name, 'table')) {
-    const metadataLocation = await findMetadataFile(context.store, match.location, context.options);
-    if (metadataLocation !== undefined)
-      return { identifier: { namespace: resolved.namespace, name: match.name }, metadataLocation };
-    throw new QueryError(
-      'DATA_CORRUPT',
-      `The table folder ${match.location} has a version hint but no metadata file.`,
-    );
-  }
-  const wanted = quoted([...namespace, name].join('.'));
-  throw new QueryError(
-    'TABLE_NOT_FOUND',
-    `Table ${wanted} does not exist${suggestNames(name, distinctNames(tables))}`,
-  );
+  const relations = new Map<string, ListedRelation>();
+  for (const { name, kind } of await classifiedChildren(context, resolved.folders))
+    if ((kind === 'table' || kind === 'view') && !relations.has(name))
+      relations.set(name, { identifier: { namespace: resolved.namespace, name }, kind });
+  const names = [...relations.keys()].sort();
+  return names.flatMap((name) => relations.get(name) ?? []);
 }
 
-interface ResolvedNamespace {
-  /** As the folders spell it. */
-  readonly namespace: Namespace;
-  /** Several when one schema has both a plain folder and one ending in `.db`. */
-  readonly folders: readonly string[];
-}
+/** How often a table is looked for again whose metadata file was deleted just before it was read. */
+const maxLooks = 3;
 
-async function resolveNamespace(context: Context, namespace: Namespace): Promise<ResolvedNamespace> {
-  let resolved: ResolvedNamespace = { namespace: [], folders: [context.root] };
-  for (const level of namespace) {
-    const schemas = await childrenOf(context, resolved.folders, 'schemas');
-    const matches = matchingFolders(schemas, level, 'schema');
-    const [first] = matches;
-    if (first === undefined) {
-      const wanted = quoted(namespace.join('.'));
-      throw new QueryError(
-        'SCHEMA_NOT_FOUND',
-        `Schema ${wanted} does not exist${suggestNames(level, distinctNames(schemas))}`,
-      );
+async function loadTable(context: CatalogFolder, identifier: TableIdentifier): Promise<LoadedTable> {
+  const { store, files, options } = context;
+  for (let look = 1; ; look++) {
+    const found = await findTable(context, identifier);
+    const { metadataLocation } = found;
+    try {
+      const metadata = await files.tableMetadata(store, metadataLocation, options);
+      return { identifier: found.identifier, metadata, metadataLocation, store };
+    } catch (error) {
+      const isGone = error instanceof QueryError && error.code === 'DATA_FILE_MISSING';
+      if (!isGone || look === maxLooks) throw error;
     }
-    resolved = {
-      namespace: [...resolved.namespace, first.name],
-      folders: matches.map((match) => match.location),
-    };
   }
-  return resolved;
-}
-
-/** The visible folders in `parents` that are tables, or those that are not. No table is loaded for it. */
-async function childrenOf(
-  context: Context,
-  parents: readonly string[],
-  kind: 'schemas' | 'tables',
-): Promise<readonly Folder[]> {
-  const children: Folder[] = [];
-  for (const parent of parents) {
-    const entries = await context.store.list(parent, context.options);
-    for (const { name, isFolder } of entries)
-      if (isFolder && !isHidden(name))
-        children.push({ location: `${parent}/${name}`, name: nameOfFolder(name) });
-  }
-  const { signal } = context.options;
-  const areTables = await mapConcurrently(children, { maxConcurrent: maxConcurrentLooks, signal }, (child) =>
-    isTableFolder(context.store, child.location, context.options),
-  );
-  return children.filter((_child, index) => areTables[index] === (kind === 'tables'));
-}
-
-/** Throws when the name fits several only by ignoring case. */
-function matchingFolders(
-  folders: readonly Folder[],
-  name: string,
-  what: 'schema' | 'table',
-): readonly Folder[] {
-  const exact = folders.filter((folder) => folder.name === name);
-  if (exact.length > 0) return exact;
-  const lowerCase = name.toLowerCase();
-  const similar = folders.filter((folder) => folder.name.toLowerCase() === lowerCase);
-  const names = distinctNames(similar);
-  if (names.length <= 1) return similar;
-  throw new QueryError(
-    what === 'schema' ? 'SCHEMA_NOT_FOUND' : 'TABLE_NOT_FOUND',
-    `The ${what} name ${quoted(name)} fits ${names.map(quoted).join(' and ')}: spell it exactly.`,
-  );
-}
-
-/** A name for a message, which a client may have made as long as it liked. */
-function quoted(name: string): string {
-  return JSON.stringify(clip(name, 200));
-}
-
-function distinctNames(folders: readonly Folder[]): readonly string[] {
-  return [...new Set(folders.map((folder) => folder.name))].sort();
 }

@@ -32,6 +32,16 @@ export async function findMetadataFile(
     }
     if (current !== undefined) return current;
   }
+  return newestMetadataLocation(store, tableFolder, options);
+}
+
+/** The same without the hint. */
+export async function newestMetadataLocation(
+  store: ObjectStore,
+  tableFolder: string,
+  options: ReadOptions,
+): Promise<string | undefined> {
+  const folder = `${tableFolder}/metadata`;
   const entries = await store.list(folder, options);
   const newest = newestMetadataFile(entries.filter((entry) => !entry.isFolder).map((entry) => entry.name));
   return newest === undefined ? undefined : `${folder}/${newest}`;
@@ -49,7 +59,7 @@ export async function isTableFolder(
   return entries.some((entry) => !entry.isFolder && versionOf(entry.name) !== undefined);
 }
 
-async function readVersionHint(
+export async function readVersionHint(
   store: ObjectStore,
   folder: string,
   options: ReadOptions,
@@ -64,6 +74,16 @@ async function readVersionHint(
     if (error instanceof QueryError && error.code === 'DATA_FILE_MISSING') return undefined;
     throw error;
   }
+}
+
+/** The version that a commit of this catalog follows upon; `undefined` when another catalog named the file. */
+export function committedVersion(metadataLocation: string): number | undefined {
+  const match = /\/v(\d{1,9})(?:\.gz)?\.metadata\.json(?:\.gz)?$/.exec(metadataLocation);
+  return match === null ? undefined : Number(match[1]);
+}
+
+export function isMetadataFile(name: string): boolean {
+  return versionOf(name) !== undefined;
 }
 
 /** Of two files with the same number (a lost race between writers) the later name is taken, so that the answer is stable. */

@@ -3,24 +3,32 @@
  * aside and renamed into place: it is there whole or not at all, whenever the process ends.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { QueryError } from '@svc/base';
+import { applyUpdates } from '../../iceberg/changes/apply-updates.js';
 import type { TypedPartitionSpec } from '../../iceberg/manifests/data-file.js';
 import {
+  type AddedDataFile,
+  addedEntry,
   type DataFileMetrics,
   writeManifest,
   writeManifestList,
 } from '../../iceberg/manifests/write-manifest.js';
-import { printJson } from '../../iceberg/spec/lossless-json.js';
 import { nameMappingOf, nameMappingProperty } from '../../iceberg/spec/name-mapping.js';
+import { printTableMetadata } from '../../iceberg/spec/parse-table-metadata.js';
+import type { Snapshot } from '../../iceberg/spec/snapshot.js';
 import type { NestedField, Schema } from '../../iceberg/spec/types.js';
-import { firstSequenceNumber, newTableMetadata } from '../../iceberg/write/new-table-metadata.js';
+import { appendUpdates } from '../../iceberg/write/append-files.js';
+import { createTableUpdates } from '../../iceberg/write/create-table.js';
+import { newSnapshotId } from '../../iceberg/write/new-snapshot-id.js';
+import { appendSummary } from '../../iceberg/write/snapshot-summary.js';
 import { fileError } from '../../storage/file-errors.js';
 import { createFileStore } from '../../storage/file-store.js';
 import { toLocalPath } from '../../storage/local-path.js';
 import { syncFolder } from '../../storage/sync-folder.js';
 import type { TableIdentifier } from '../catalog.js';
+import { asideFolder, lastChange, removeStale } from './aside-folder.js';
 import { copyFile } from './copy-file.js';
 import { folderOfName } from './folder-name.js';
 import { versionHintFile } from './metadata-file.js';
@@ -53,9 +61,8 @@ export interface RegisteredTable {
   readonly metadataLocation: string;
 }
 
-/** A folder of this kind that has not changed for so long was left behind by a process that ended. */
-const staleAfterMs = 24 * 60 * 60 * 1000;
-const asideEnding = '.registering';
+const formatVersion = 2;
+const firstSequenceNumber = 1n;
 
 /**
  * Throws COMMIT_CONFLICT when the table exists already, INVALID_ARGUMENT for a name that no folder can have,
@@ -65,7 +72,7 @@ export async function registerParquetTable(options: RegisterParquetTableOptions)
   const { parent, name } = tableFolder(options);
   const target = join(parent, name);
   const now = (options.now ?? Date.now)();
-  const aside = join(parent, `.${randomUUID()}${asideEnding}`);
+  const aside = asideFolder(parent, 'registering');
   try {
     await mkdir(parent, { recursive: true });
     await removeStale(parent, now);
@@ -119,47 +126,33 @@ async function buildTable(
   const schema: Schema = { schemaId: 0, fields: file.fields, identifierFieldIds: [] };
   const partitionSpec: TypedPartitionSpec = { spec: { specId: 0, fields: [] }, types: [] };
   const snapshotId = newSnapshotId();
-  const { recordCount } = file.metrics;
-  const manifest = writeManifest({
+  const added: AddedDataFile = {
+    location: `${target}/${dataFile}`,
+    sizeBytes: file.sizeBytes,
+    partition: [],
+    metrics: file.metrics,
+  };
+  const written = {
+    formatVersion,
     schema,
     partitionSpec,
     snapshotId,
-    sync: randomBytes(16),
-    files: [
-      { location: `${target}/${dataFile}`, sizeBytes: file.sizeBytes, partition: [], metrics: file.metrics },
-    ],
-  });
-  const manifestLocation = await put(`metadata/${randomUUID()}-m0.avro`, manifest.bytes);
-  const list = writeManifestList({
-    snapshotId,
-    parentSnapshotId: undefined,
     sequenceNumber: firstSequenceNumber,
     sync: randomBytes(16),
-    manifests: [
-      {
-        location: manifestLocation,
-        lengthBytes: manifest.bytes.length,
-        specId: 0,
-        content: 'data',
-        sequenceNumber: firstSequenceNumber,
-        minSequenceNumber: firstSequenceNumber,
-        addedSnapshotId: snapshotId,
-        addedFileCount: 1,
-        existingFileCount: 0,
-        deletedFileCount: 0,
-        addedRowCount: recordCount,
-        existingRowCount: 0,
-        deletedRowCount: 0,
-        partitions: manifest.partitions,
-        keyMetadata: null,
-        firstRowId: null,
-      },
-    ],
+  };
+  const manifestPath = `metadata/${randomUUID()}-m0.avro`;
+  const { bytes, manifest } = writeManifest({
+    ...written,
+    location: `${target}/${manifestPath}`,
+    entries: [addedEntry(added, snapshotId)],
   });
+  await put(manifestPath, bytes);
+  const list = writeManifestList({ ...written, parentSnapshotId: undefined, manifests: [manifest] });
   const manifestList = await put(`metadata/snap-${snapshotId}-1-${randomUUID()}.avro`, list);
-  const metadata = newTableMetadata({
+  const creation = createTableUpdates({
     tableUuid: randomUUID(),
     location: target,
+    formatVersion,
     schema,
     lastColumnId: file.lastColumnId,
     partitionSpec: partitionSpec.spec,
@@ -167,16 +160,21 @@ async function buildTable(
       ...options.properties,
       ...(!file.idsAreInFile && { [nameMappingProperty]: nameMappingOf(file.fields) }),
     },
-    timestampMs: now,
-    snapshot: {
-      snapshotId,
-      manifestList,
-      addedFiles: 1,
-      addedRecords: recordCount,
-      addedBytes: file.sizeBytes,
-    },
   });
-  await put('metadata/v1.metadata.json', printJson(metadata));
+  const snapshot: Snapshot = {
+    snapshotId,
+    parentSnapshotId: undefined,
+    sequenceNumber: firstSequenceNumber,
+    timestampMs: now,
+    manifestList,
+    manifests: undefined,
+    schemaId: schema.schemaId,
+    operation: 'append',
+    summary: appendSummary(undefined, [added], {}),
+    firstRowId: undefined,
+  };
+  const metadata = applyUpdates(undefined, [...creation, ...appendUpdates(snapshot, undefined)], now);
+  await put('metadata/v1.metadata.json', printTableMetadata(metadata));
   await put(`metadata/${versionHintFile}`, '1');
   return 'v1.metadata.json';
 }
@@ -219,30 +217,6 @@ function alreadyExists({ namespace, name }: TableIdentifier): QueryError {
   );
 }
 
-async function removeStale(parent: string, now: number): Promise<void> {
-  for (const name of await readdir(parent)) {
-    if (!name.startsWith('.') || !name.endsWith(asideEnding)) continue;
-    const path = join(parent, name);
-    const changedMs = await lastChange(path);
-    if (changedMs !== undefined && now - changedMs > staleAfterMs)
-      await rm(path, { recursive: true, force: true });
-  }
-}
-
-/** `undefined` when it is gone: another process has just put its table into place. */
-async function lastChange(path: string): Promise<number | undefined> {
-  try {
-    return (await stat(path)).mtimeMs;
-  } catch {
-    return undefined;
-  }
-}
-
 async function isPresent(path: string): Promise<boolean> {
   return (await lastChange(path)) !== undefined;
-}
-
-/** Random and positive, so that ids say nothing of each other. */
-function newSnapshotId(): bigint {
-  return BigInt.asUintN(63, randomBytes(8).readBigUInt64BE()) || 1n;
 }

@@ -1,5 +1,5 @@
-/** The Avro schemas of manifests and manifest lists of format 2, with Iceberg's field ids (specification, Appendix A). */
-import { type JsonObject, type JsonValue, jsonNumber } from '../spec/lossless-json.js';
+/** The Avro schemas of manifests and manifest lists of formats 1 and 2, with Iceberg's field ids (specification, Appendix A). */
+import { isJsonObject, type JsonObject, type JsonValue, jsonNumber } from '../spec/lossless-json.js';
 import type { PrimitiveType } from '../spec/types.js';
 import type { TypedPartitionSpec } from './data-file.js';
 
@@ -37,16 +37,18 @@ const fieldSummary: JsonObject = {
   ],
 };
 
-export const manifestListSchema: JsonObject = {
-  type: 'record',
-  name: 'manifest_file',
-  fields: [
-    field(500, 'manifest_path', 'string'),
-    field(501, 'manifest_length', 'long'),
-    field(502, 'partition_spec_id', 'int'),
+/** The order of the fields is that in which write-manifest.ts writes them; format 1 leaves some out. */
+export function manifestListSchema(formatVersion: number): JsonObject {
+  const sequence = [
     field(517, 'content', 'int'),
     field(515, 'sequence_number', 'long'),
     field(516, 'min_sequence_number', 'long'),
+  ];
+  const fields = [
+    field(500, 'manifest_path', 'string'),
+    field(501, 'manifest_length', 'long'),
+    field(502, 'partition_spec_id', 'int'),
+    ...(formatVersion === 1 ? [] : sequence),
     field(503, 'added_snapshot_id', 'long'),
     field(504, 'added_files_count', 'int'),
     field(505, 'existing_files_count', 'int'),
@@ -56,20 +58,23 @@ export const manifestListSchema: JsonObject = {
     field(514, 'deleted_rows_count', 'long'),
     optional(507, 'partitions', array(508, fieldSummary)),
     optional(519, 'key_metadata', 'bytes'),
-  ],
-};
+  ];
+  return { type: 'record', name: 'manifest_file', fields };
+}
 
-export function manifestSchema(partitionSpec: TypedPartitionSpec): JsonObject {
+export function manifestSchema(partitionSpec: TypedPartitionSpec, formatVersion: number): JsonObject {
+  const isFirst = formatVersion === 1;
   const dataFile = {
     type: 'record',
     name: 'r2',
     fields: [
-      field(134, 'content', 'int'),
+      ...(isFirst ? [] : [field(134, 'content', 'int')]),
       field(100, 'file_path', 'string'),
       field(101, 'file_format', 'string'),
       field(102, 'partition', { type: 'record', name: 'r102', fields: partitionFields(partitionSpec) }),
       field(103, 'record_count', 'long'),
       field(104, 'file_size_in_bytes', 'long'),
+      ...(isFirst ? [field(105, 'block_size_in_bytes', 'long')] : []),
       optional(108, 'column_sizes', integerMap(117, 118, 'long')),
       optional(109, 'value_counts', integerMap(119, 120, 'long')),
       optional(110, 'null_value_counts', integerMap(121, 122, 'long')),
@@ -78,7 +83,7 @@ export function manifestSchema(partitionSpec: TypedPartitionSpec): JsonObject {
       optional(128, 'upper_bounds', integerMap(129, 130, 'bytes')),
       optional(131, 'key_metadata', 'bytes'),
       optional(132, 'split_offsets', array(133, 'long')),
-      optional(135, 'equality_ids', array(136, 'int')),
+      ...(isFirst ? [] : [optional(135, 'equality_ids', array(136, 'int'))]),
       optional(140, 'sort_order_id', 'int'),
     ],
   };
@@ -87,16 +92,26 @@ export function manifestSchema(partitionSpec: TypedPartitionSpec): JsonObject {
     name: 'manifest_entry',
     fields: [
       field(0, 'status', 'int'),
-      optional(1, 'snapshot_id', 'long'),
-      optional(3, 'sequence_number', 'long'),
-      optional(4, 'file_sequence_number', 'long'),
+      ...(isFirst ? [field(1, 'snapshot_id', 'long')] : [optional(1, 'snapshot_id', 'long')]),
+      ...(isFirst
+        ? []
+        : [optional(3, 'sequence_number', 'long'), optional(4, 'file_sequence_number', 'long')]),
       field(2, 'data_file', dataFile),
     ],
   };
 }
 
+/** Avro's fixed types have names, which one schema may define only once. */
 function partitionFields({ spec, types }: TypedPartitionSpec): readonly JsonObject[] {
-  return spec.fields.map((each, slot) => optional(each.fieldId, avroName(each.name), avroType(types[slot])));
+  const defined = new Set<string>();
+  return spec.fields.map((each, slot) => {
+    const type = avroType(types[slot]);
+    const { name } = isJsonObject(type) ? type : {};
+    const isRepeated = typeof name === 'string' && defined.has(name);
+    if (typeof name === 'string') defined.add(name);
+    const unique = isRepeated && isJsonObject(type) ? { ...type, name: `${name}_${each.fieldId}` } : type;
+    return optional(each.fieldId, avroName(each.name), unique);
+  });
 }
 
 /** Avro's names are narrower than Iceberg's: other characters become their code (as Iceberg's own writers do). */

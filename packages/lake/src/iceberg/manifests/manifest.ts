@@ -66,7 +66,7 @@ interface WrittenEntry {
   readonly file: WrittenFile;
 }
 
-const statusDeleted = 2;
+export const statusDeleted = 2;
 /** Entries decoded before other work gets its turn. */
 const entriesPerSlice = 1000;
 
@@ -167,7 +167,7 @@ function fileShape(partitionSpec: TypedPartitionSpec, fieldIds: ReadonlySet<numb
   });
 }
 
-function partitionShapes({
+export function partitionShapes({
   spec,
   types,
 }: TypedPartitionSpec): readonly FieldShape<PrimitiveValue | undefined>[] {

@@ -71,6 +71,10 @@ export class JsonFields {
     return this.items(key)?.map((item, index) => this.toInteger(item, `${key}[${index}]`));
   }
 
+  longs(key: string): readonly bigint[] | undefined {
+    return this.items(key)?.map((item, index) => this.toLong(item, `${key}[${index}]`));
+  }
+
   strings(key: string): readonly string[] | undefined {
     return this.items(key)?.map((item, index) => {
       if (typeof item !== 'string') throw this.wrong(`${key}[${index}]`, 'a string', item);

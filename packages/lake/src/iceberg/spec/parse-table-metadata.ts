@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { QueryError } from '@svc/base';
 import { JsonFields } from './json-fields.js';
-import { parseJson, printJson } from './lossless-json.js';
+import { type JsonValue, parseJson, printJson } from './lossless-json.js';
 import {
   type PartitionSpec,
   parsePartitionFields,
@@ -30,7 +30,12 @@ const maxUncompressedBytes = 512 * 1024 * 1024;
  * UNSUPPORTED_TABLE_FEATURE for a later format version.
  */
 export function parseTableMetadata(bytes: Uint8Array, source: string): TableMetadata {
-  const json = new JsonFields(parseJson(decompress(bytes, source), source), source);
+  return tableMetadataOf(parseJson(decompress(bytes, source), source), source);
+}
+
+/** The same of JSON that is parsed already. */
+export function tableMetadataOf(value: JsonValue, source: string): TableMetadata {
+  const json = new JsonFields(value, source);
   const formatVersion = json.integer('format-version');
   if (formatVersion < 1) throw json.corrupt(`has the format version ${formatVersion}`);
   if (formatVersion > newestFormatVersion)

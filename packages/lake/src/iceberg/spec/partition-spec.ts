@@ -70,6 +70,18 @@ export function printPartitionSpec(spec: PartitionSpec): JsonObject {
   return { 'spec-id': jsonNumber(spec.specId), fields: spec.fields.map(printPartitionField) };
 }
 
+export function printSortOrder(order: SortOrder): JsonObject {
+  return {
+    'order-id': jsonNumber(order.orderId),
+    fields: order.fields.map((field) => ({
+      ...printSourceIds(field.sourceIds),
+      transform: field.transform,
+      direction: field.direction,
+      'null-order': field.nullOrder,
+    })),
+  };
+}
+
 function parseSourceIds(json: JsonFields): readonly number[] {
   return json.integers('source-ids') ?? [json.integer('source-id')];
 }

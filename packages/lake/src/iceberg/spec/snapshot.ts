@@ -1,5 +1,6 @@
 /** Snapshots, references and logs (specification, "Snapshots", "Snapshot References", "Table Metadata Fields"). */
 import type { JsonFields } from './json-fields.js';
+import { type JsonObject, jsonNumber } from './lossless-json.js';
 
 export interface Snapshot {
   readonly snapshotId: bigint;
@@ -20,6 +21,11 @@ export interface Snapshot {
 export interface SnapshotReference {
   readonly snapshotId: bigint;
   readonly type: 'branch' | 'tag';
+  /** How much of a branch's history expiry keeps; absent: as the table's properties say. */
+  readonly minSnapshotsToKeep?: bigint;
+  readonly maxSnapshotAgeMs?: bigint;
+  /** When the reference itself may be removed; never that of `main`. */
+  readonly maxRefAgeMs?: bigint;
 }
 
 export interface SnapshotLogEntry {
@@ -63,7 +69,43 @@ export function parseReference(json: JsonFields): SnapshotReference {
   const type = json.string('type');
   if (type !== 'branch' && type !== 'tag')
     throw json.corrupt(`has the type "${type}", neither branch nor tag`);
-  return { snapshotId: json.long('snapshot-id'), type };
+  const minSnapshotsToKeep = json.optionalLong('min-snapshots-to-keep');
+  const maxSnapshotAgeMs = json.optionalLong('max-snapshot-age-ms');
+  const maxRefAgeMs = json.optionalLong('max-ref-age-ms');
+  return {
+    snapshotId: json.long('snapshot-id'),
+    type,
+    ...(minSnapshotsToKeep !== undefined && { minSnapshotsToKeep }),
+    ...(maxSnapshotAgeMs !== undefined && { maxSnapshotAgeMs }),
+    ...(maxRefAgeMs !== undefined && { maxRefAgeMs }),
+  };
+}
+
+export function printReference(reference: SnapshotReference): JsonObject {
+  const { minSnapshotsToKeep, maxSnapshotAgeMs, maxRefAgeMs } = reference;
+  return {
+    'snapshot-id': jsonNumber(reference.snapshotId),
+    type: reference.type,
+    ...(minSnapshotsToKeep !== undefined && { 'min-snapshots-to-keep': jsonNumber(minSnapshotsToKeep) }),
+    ...(maxSnapshotAgeMs !== undefined && { 'max-snapshot-age-ms': jsonNumber(maxSnapshotAgeMs) }),
+    ...(maxRefAgeMs !== undefined && { 'max-ref-age-ms': jsonNumber(maxRefAgeMs) }),
+  };
+}
+
+/** The sequence number is left out when it is 0, as in format 1. */
+export function printSnapshot(snapshot: Snapshot): JsonObject {
+  const { parentSnapshotId, sequenceNumber, manifestList, manifests, schemaId, firstRowId } = snapshot;
+  return {
+    'snapshot-id': jsonNumber(snapshot.snapshotId),
+    ...(parentSnapshotId !== undefined && { 'parent-snapshot-id': jsonNumber(parentSnapshotId) }),
+    ...(sequenceNumber !== 0n && { 'sequence-number': jsonNumber(sequenceNumber) }),
+    'timestamp-ms': jsonNumber(snapshot.timestampMs),
+    ...(manifestList !== undefined && { 'manifest-list': manifestList }),
+    ...(manifests !== undefined && { manifests }),
+    ...(schemaId !== undefined && { 'schema-id': jsonNumber(schemaId) }),
+    ...(snapshot.summary.size > 0 && { summary: Object.fromEntries(snapshot.summary) }),
+    ...(firstRowId !== undefined && { 'first-row-id': jsonNumber(firstRowId) }),
+  };
 }
 
 export function parseSnapshotLogEntry(json: JsonFields): SnapshotLogEntry {

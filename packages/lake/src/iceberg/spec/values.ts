@@ -31,6 +31,15 @@ export function isNaNValue(value: PrimitiveValue | Comparable): boolean {
   return typeof value === 'number' && Number.isNaN(value);
 }
 
+/**
+ * Whether all readers find the same UUIDs within bounds: the specification orders them as unsigned bytes, Iceberg's Java
+ * library as two signed 64-bit numbers. Column bounds on which they differ would make it leave rows out. (The bounds of a
+ * partition field in a manifest list cannot be left out: there, having none means having only nulls.)
+ */
+export function isAgreedUuidRange(lower: Uint8Array, upper: Uint8Array): boolean {
+  return [0, 8].every((index) => ((lower[index] ?? 0) ^ (upper[index] ?? 0)) < 0x80);
+}
+
 export function isFloating(type: PrimitiveType): boolean {
   return type.kind === 'float' || type.kind === 'double';
 }

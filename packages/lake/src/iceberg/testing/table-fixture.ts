@@ -1,13 +1,20 @@
 /** Tables in memory: metadata, manifest lists and manifests as a writer would make them, without data files. */
 import { QueryError } from '@svc/base';
 import type { LoadedTable } from '../../catalogs/catalog.js';
+import { applyUpdates } from '../changes/apply-updates.js';
 import type { TypedPartitionSpec } from '../manifests/data-file.js';
 import type { ManifestFile } from '../manifests/manifest-list.js';
-import { type AddedDataFile, writeManifest, writeManifestList } from '../manifests/write-manifest.js';
-import { printJson } from '../spec/lossless-json.js';
-import { parseTableMetadata } from '../spec/parse-table-metadata.js';
+import {
+  type AddedDataFile,
+  addedEntry,
+  writeManifest,
+  writeManifestList,
+} from '../manifests/write-manifest.js';
+import { parseTableMetadata, printTableMetadata } from '../spec/parse-table-metadata.js';
 import type { NestedField, Schema } from '../spec/types.js';
-import { newTableMetadata } from '../write/new-table-metadata.js';
+import { appendUpdates } from '../write/append-files.js';
+import { createTableUpdates } from '../write/create-table.js';
+import { appendSummary } from '../write/snapshot-summary.js';
 import { createMemoryStore, type MemoryStore } from './memory-store.js';
 
 export interface FixtureTable extends LoadedTable {
@@ -30,42 +37,54 @@ export function fixtureTable(
 ): FixtureTable {
   const store = createMemoryStore();
   const schema: Schema = { schemaId: 0, fields, identifierFieldIds: [] };
-  const listed = manifests.map(({ files, overrides }, index) => {
-    const written = writeManifest({ schema, partitionSpec, snapshotId: fixtureSnapshotId, sync, files });
-    const location = `mem/metadata/m${index}.avro`;
-    store.objects.set(location, written.bytes);
-    return {
-      ...manifestFile(location, written.bytes.length, files),
-      partitions: written.partitions,
-      ...overrides,
-    };
-  });
-  const list = writeManifestList({
+  const written = {
+    formatVersion: 2,
+    schema,
+    partitionSpec,
     snapshotId: fixtureSnapshotId,
-    parentSnapshotId: undefined,
     sequenceNumber: 1n,
     sync,
-    manifests: listed,
+  };
+  const listed = manifests.map(({ files, overrides }, index) => {
+    const location = `mem/metadata/m${index}.avro`;
+    const entries = files.map((file) => addedEntry(file, fixtureSnapshotId));
+    const { bytes, manifest } = writeManifest({ ...written, location, entries });
+    store.objects.set(location, bytes);
+    return { ...manifest, ...overrides };
   });
-  store.objects.set('mem/metadata/snap.avro', list);
-  const files = manifests.flatMap((manifest) => manifest.files);
-  const json = newTableMetadata({
+  const manifestList = 'mem/metadata/snap.avro';
+  store.objects.set(
+    manifestList,
+    writeManifestList({ ...written, parentSnapshotId: undefined, manifests: listed }),
+  );
+  const creation = createTableUpdates({
     tableUuid: 'd1f0c7a2-5f0b-4a43-9d0e-3c2b1a0f9e8d',
     location: 'mem',
+    formatVersion: 2,
     schema,
     lastColumnId: 100,
     partitionSpec: partitionSpec.spec,
     properties: {},
-    timestampMs: 1_700_000_000_000,
-    snapshot: {
-      snapshotId: fixtureSnapshotId,
-      manifestList: 'mem/metadata/snap.avro',
-      addedFiles: files.length,
-      addedRecords: 0,
-      addedBytes: files.reduce((sum, file) => sum + file.sizeBytes, 0),
-    },
   });
-  return tableOf(printJson(json), store);
+  const timestampMs = 1_700_000_000_000;
+  const snapshot = {
+    snapshotId: fixtureSnapshotId,
+    parentSnapshotId: undefined,
+    sequenceNumber: 1n,
+    timestampMs,
+    manifestList,
+    manifests: undefined,
+    schemaId: 0,
+    operation: 'append',
+    summary: appendSummary(
+      undefined,
+      manifests.flatMap((manifest) => manifest.files),
+      {},
+    ),
+    firstRowId: undefined,
+  };
+  const metadata = applyUpdates(undefined, [...creation, ...appendUpdates(snapshot, undefined)], timestampMs);
+  return tableOf(printTableMetadata(metadata), store);
 }
 
 export function tableOf(metadataText: string, store: MemoryStore): FixtureTable {
@@ -95,27 +114,6 @@ export function plainFile(location: string, overrides: Partial<AddedDataFile> = 
       splitOffsets: [],
     },
     ...overrides,
-  };
-}
-
-function manifestFile(location: string, lengthBytes: number, files: readonly AddedDataFile[]): ManifestFile {
-  return {
-    location,
-    lengthBytes,
-    specId: 0,
-    content: 'data',
-    sequenceNumber: 1n,
-    minSequenceNumber: 1n,
-    addedSnapshotId: fixtureSnapshotId,
-    addedFileCount: files.length,
-    existingFileCount: 0,
-    deletedFileCount: 0,
-    addedRowCount: files.reduce((sum, file) => sum + file.metrics.recordCount, 0),
-    existingRowCount: 0,
-    deletedRowCount: 0,
-    partitions: null,
-    keyMetadata: null,
-    firstRowId: null,
   };
 }
 
