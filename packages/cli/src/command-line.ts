@@ -1,60 +1,85 @@
 import { parseArgs } from 'node:util';
-import { QueryError } from '@svc/base';
-import { serve } from './serve/serve.js';
+import { exitCodes } from './exit-codes.js';
+import { completionHelp, mainHelp, serveHelp, versionHelp } from './help/main-help.js';
+import { UsageError } from './usage-error.js';
 import { serviceVersion } from './version.js';
 
-const usage = `svc ${serviceVersion}: SQL over Apache Iceberg tables, as the user who asks
-
-Usage
-  svc serve [--config FILE]   run the service; the configuration is FILE, else ./svc.toml, else the defaults
-  svc version                 print the version of the service
-  svc help                    print this text
-
-Every setting of the configuration file can be given as SVC_SECTION__KEY in the environment; docs/configuration.md
-lists them. RUST_LOG sets the log level (trace, debug, info, warn, error). Logs are JSON lines on standard output.
-`;
-
-/** Exit codes: 0 done, 1 failed, 2 the command line is not right. */
+/** Answers the exit code: see `exitCodes`. Each command's code is loaded when it is called for. */
 export async function commandLine(args: readonly string[]): Promise<number> {
+  // Whoever read our output may have gone; what that means is up to the command.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   try {
     return await run(args);
   } catch (caught) {
-    if (isParseError(caught)) {
-      process.stderr.write(`svc: ${caught.message}\nTry: svc help\n`);
-      return 2;
+    if (isParseError(caught) || caught instanceof UsageError) {
+      const [command = ''] = args;
+      const more = Object.hasOwn(helpTexts, command) ? `svc ${command} --help` : 'svc help';
+      process.stderr.write(`svc: ${caught.message}\nTry: ${more}\n`);
+      return exitCodes.usage;
     }
-    const error = QueryError.from(caught);
-    const detail =
-      error.code === 'INTERNAL_ERROR' && error.cause instanceof Error ? `\n${error.cause.stack ?? ''}` : '';
-    process.stderr.write(`svc: [${error.code}] ${error.message}${detail}\n`);
-    return 1;
+    const { errorText } = await import('./sql/report-error.js');
+    process.stderr.write(errorText(caught));
+    return exitCodes.failed;
   }
 }
+
+/** Help texts by command; that of `sql` is made of what it can do, and so is loaded with it. */
+const helpTexts: Readonly<Record<string, () => Promise<string>>> = {
+  serve: async () => serveHelp,
+  sql: async () => (await import('./help/sql-help.js')).sqlHelp,
+  completion: async () => completionHelp,
+  version: async () => versionHelp,
+};
 
 async function run(args: readonly string[]): Promise<number> {
   const [command, ...rest] = args;
   switch (command) {
-    case 'serve': {
-      const { values } = parseArgs({ args: [...rest], options: { config: { type: 'string' } } });
-      return await serve(values);
-    }
+    case 'serve':
+      return await serveCommand(rest);
+    case 'sql':
+      return await (await import('./sql/sql-command.js')).sqlCommand(rest);
+    case 'completion':
+      return (await import('./completion/completion-command.js')).completionCommand(rest);
     case 'version':
     case '--version':
-      parseArgs({ args: [...rest], options: {} });
-      process.stdout.write(`svc ${serviceVersion}\n`);
-      return 0;
+    case '-V':
+      return versionCommand(rest);
     case 'help':
     case '--help':
     case '-h':
-      process.stdout.write(usage);
-      return 0;
+      return await helpCommand(rest);
     case undefined:
-      process.stderr.write(usage);
-      return 2;
+      process.stderr.write(mainHelp);
+      return exitCodes.usage;
     default:
-      process.stderr.write(`svc: there is no command "${command}".\nTry: svc help\n`);
-      return 2;
+      throw new UsageError(`There is no command ${JSON.stringify(command)}.`);
   }
+}
+
+const helpOption = { help: { type: 'boolean', short: 'h' } } as const;
+
+async function serveCommand(args: readonly string[]): Promise<number> {
+  const { values } = parseArgs({ args: [...args], options: { config: { type: 'string' }, ...helpOption } });
+  if (values.help) {
+    process.stdout.write(serveHelp);
+    return exitCodes.ok;
+  }
+  const { serve } = await import('./serve/serve.js');
+  return await serve({ config: values.config });
+}
+
+function versionCommand(args: readonly string[]): number {
+  const { values } = parseArgs({ args: [...args], options: helpOption });
+  process.stdout.write(values.help ? versionHelp : `svc ${serviceVersion}\n`);
+  return exitCodes.ok;
+}
+
+async function helpCommand([topic, ...more]: readonly string[]): Promise<number> {
+  const text = topic !== undefined && Object.hasOwn(helpTexts, topic) ? helpTexts[topic] : undefined;
+  if (more.length > 0 || (topic !== undefined && text === undefined))
+    throw new UsageError(`There is no help about ${JSON.stringify([topic, ...more].join(' '))}.`);
+  process.stdout.write(text === undefined ? mainHelp : await text());
+  return exitCodes.ok;
 }
 
 function isParseError(caught: unknown): caught is Error {

@@ -13,11 +13,10 @@ import { SessionStore } from './identity/session-store.js';
 import { type PlannedStatement, plannedBytes } from './planner/planned-statement.js';
 import { createPlanning } from './service/create-planning.js';
 import { createRunning } from './service/create-running.js';
+import { createStatements } from './service/create-statements.js';
 import { type Lake, openLake } from './service/open-lake.js';
 import { poolOptions } from './service/pool-options.js';
-import type { StatementPlannerDependencies } from './service/statement-planner.js';
 import { registerGauges } from './telemetry/gauges.js';
-import { writeStatementRows } from './writes/write-rows.js';
 
 export interface CoordinatorOptions {
   readonly config: Config;
@@ -78,17 +77,7 @@ function assemble(options: CoordinatorOptions, { pool, lake, passwordPath, ident
   const now = options.now ?? Date.now;
   const planning = createPlanning({ config, pool, lake, metrics });
   const runner = createRunning({ config, pool, metrics, logger, lake, now });
-  const writing = {
-    planner: planning,
-    analyzer: planning.analyzer,
-    runner,
-    manifests: lake.manifests,
-    version,
-  };
-  const planner: StatementPlannerDependencies = {
-    ...planning,
-    writeRows: (statement, writeOptions) => writeStatementRows(statement, writing, writeOptions),
-  };
+  const planner = createStatements({ planning, runner, lake, version });
   const sessions = new SessionStore({
     idleTimeoutMs: config['session.idle_timeout_secs'] * 1000,
     maxAgeMs: config['session.max_age_secs'] * 1000,

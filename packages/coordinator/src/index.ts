@@ -1,1 +1,9 @@
-export { type Coordinator, type CoordinatorOptions, type Listener, startCoordinator } from './coordinator.js';
+export type { Coordinator, CoordinatorOptions, Listener } from './coordinator.js';
+export { openEmbedded } from './embedded/embedded.js';
+export type {
+  EmbeddedOptions,
+  EmbeddedResult,
+  EmbeddedRunOptions,
+  EmbeddedService,
+} from './embedded/embedded-service.js';
+export { startCoordinator } from './start-coordinator.js';

@@ -1,17 +1,14 @@
 /** `svc serve`: start in order, print the banner, wait for a signal, stop in reverse order. */
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import {
   type Config,
   createLogger,
   createMetrics,
   type Logger,
-  loadConfig,
   parseLogFilter,
-  QueryError,
   readProcessEnvironment,
 } from '@svc/base';
 import { type Coordinator, startCoordinator } from '@svc/coordinator';
+import { readConfig } from '../read-config.js';
 import { registerSamples } from '../samples/flights.js';
 import { serviceVersion } from '../version.js';
 import { banner } from './banner.js';
@@ -25,8 +22,7 @@ export interface ServeOptions {
 export async function serve(options: ServeOptions): Promise<number> {
   const startedAt = performance.now();
   const environment = readProcessEnvironment();
-  const toml = await readConfigFile(options.config);
-  const config = loadConfig({ ...(toml ? { toml } : {}), environment: environment.variables });
+  const config = await readConfig(options.config, environment);
   const logger = createLogger('svc', {
     write: (line) => process.stdout.write(line),
     filter: parseLogFilter(environment.logLevel),
@@ -98,23 +94,6 @@ async function start(
     }),
   );
   logger.log('info', 'ready', { duration_ms: Math.round(performance.now() - startedAt) });
-}
-
-async function readConfigFile(
-  path: string | undefined,
-): Promise<{ readonly path: string; readonly text: string } | undefined> {
-  const file = path ?? join(process.cwd(), 'svc.toml');
-  try {
-    return { path: file, text: await readFile(file, 'utf8') };
-  } catch (error) {
-    if (path === undefined && error instanceof Error && 'code' in error && error.code === 'ENOENT')
-      return undefined;
-    throw new QueryError(
-      'CONFIGURATION_ERROR',
-      `The configuration file ${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-      { cause: error },
-    );
-  }
 }
 
 async function untilAborted(signal: AbortSignal): Promise<void> {

@@ -4,7 +4,7 @@
  * optimises the same way. Snapshots are pinned and scans pruned anew each time; no data and no result is kept.
  */
 import { createHash, hash } from 'node:crypto';
-import { splitIpcStream } from '@svc/flight';
+import { splitIpcStream } from '@svc/flight/arrow';
 import { engineType } from '@svc/fragment-fn';
 import { LRUCache } from 'lru-cache';
 import { planOnStubs, type StubPlan, type StubPlanOptions } from './stub-planning.js';

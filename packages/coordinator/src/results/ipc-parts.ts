@@ -1,5 +1,5 @@
 import { QueryError } from '@svc/base';
-import { encapsulateHeader, splitIpcStream } from '@svc/flight';
+import { encapsulateHeader, splitIpcStream } from '@svc/flight/arrow';
 import { type Table, tableToIPC } from 'apache-arrow';
 
 export interface IpcParts {

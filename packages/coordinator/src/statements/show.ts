@@ -1,4 +1,4 @@
-import { compileLikePattern } from '@svc/flight';
+import { compileLikePattern } from '@svc/flight/arrow';
 import type { LikePattern, ShowCatalogs, ShowSchemas, ShowTables, Statement } from '@svc/sql';
 import type { SessionSettings } from '../identity/session-settings.js';
 import type { CatalogDirectory } from '../planner/catalog-directory.js';

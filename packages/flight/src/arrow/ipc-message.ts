@@ -1,7 +1,7 @@
 /** Encapsulated Arrow IPC messages (https://arrow.apache.org/docs/format/Columnar.html#encapsulated-message-format). */
 import { QueryError } from '@svc/base';
 import type { IpcMessage } from '../framing/flight-data.js';
-import { asBuffer } from '../messages/any.js';
+import { asBuffer } from './as-buffer.js';
 
 const CONTINUATION = 0xffffffff;
 const PREFIX_BYTES = 8;

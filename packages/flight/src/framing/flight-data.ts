@@ -2,7 +2,7 @@
  * FlightData by hand: `0x12 <varint> header`, then `0xC2 0x3E <varint> body` (field 1000), as the format's protobuf
  * definition gives it. A protobuf encoder would copy every body; here a body is only ever pointed at.
  */
-import { asBuffer } from '../messages/any.js';
+import { asBuffer } from '../arrow/as-buffer.js';
 
 /** One Arrow IPC message: the Message flatbuffer without its 8-byte prefix, and the body (empty for a schema). */
 export interface IpcMessage {

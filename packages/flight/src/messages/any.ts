@@ -8,6 +8,7 @@ import {
 } from '@bufbuild/protobuf';
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { QueryError } from '@svc/base';
+import { asBuffer } from '../arrow/as-buffer.js';
 import { file_Flight } from '../gen/Flight_pb.js';
 import { file_FlightSql } from '../gen/FlightSql_pb.js';
 
@@ -92,9 +93,4 @@ export function unpackAnyOf<D extends DescMessage>(schema: D, bytes: Uint8Array,
 /** A type name as it may stand in an error text: bounded, because it comes from the wire. */
 export function quoteTypeName(typeName: string): string {
   return `"${typeName.length > 100 ? `${typeName.slice(0, 100)}…` : typeName}"`;
-}
-
-/** A Buffer over the same memory. */
-export function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

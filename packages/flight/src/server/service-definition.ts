@@ -1,7 +1,7 @@
 /** arrow.flight.protocol.FlightService with bytes for bodies: messages are encoded and decoded by the handlers. */
 import type { ServiceDefinition } from '@grpc/grpc-js';
+import { asBuffer } from '../arrow/as-buffer.js';
 import { serializeWithOneCopy } from '../framing/flight-data.js';
-import { asBuffer } from '../messages/any.js';
 
 const PREFIX = '/arrow.flight.protocol.FlightService/';
 

@@ -8,7 +8,7 @@ import type {
   ResultStream,
   TableFilter,
 } from '@svc/flight';
-import { compileLikePattern } from '@svc/flight';
+import { compileLikePattern } from '@svc/flight/arrow';
 import { queryTimedOut } from '@svc/fragment-fn';
 import type { HandleTable } from '../../identity/handle-table.js';
 import type { Session } from '../../identity/session.js';

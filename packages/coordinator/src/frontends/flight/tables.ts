@@ -1,6 +1,6 @@
 import { QueryError } from '@svc/base';
 import type { TableFilter, TableRow } from '@svc/flight';
-import { compileLikePattern } from '@svc/flight';
+import { compileLikePattern } from '@svc/flight/arrow';
 import type { ListedRelation, WritableCatalog } from '@svc/lake';
 import type { CatalogDirectory } from '../../planner/catalog-directory.js';
 import { schemaName } from '../../planner/names.js';

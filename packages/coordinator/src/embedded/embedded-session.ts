@@ -1,0 +1,56 @@
+import { linkAbort, QueryError } from '@svc/base';
+import { queryTimedOut } from '@svc/fragment-fn';
+import { bearerKey, newBearer, sessionLabel } from '../identity/bearer.js';
+import { localUsername } from '../identity/local-identity.js';
+import type { Session } from '../identity/session.js';
+import type { SessionSettings } from '../identity/session-settings.js';
+import { createPlanning } from '../service/create-planning.js';
+import { createRunning } from '../service/create-running.js';
+import { createStatements } from '../service/create-statements.js';
+import { openLake } from '../service/open-lake.js';
+import { runPlanned } from '../service/query-runner.js';
+import { planStatement } from '../service/statement-planner.js';
+import type { BridgingPool } from './bridging-pool.js';
+import type { EmbeddedOptions, EmbeddedService } from './embedded-service.js';
+
+export interface EmbeddedSessionOptions extends EmbeddedOptions {
+  readonly pool: BridgingPool;
+}
+
+/** The session of the local user over these engines. */
+export async function createEmbeddedSession(
+  options: EmbeddedSessionOptions,
+): Promise<Pick<EmbeddedService, 'run'>> {
+  const { config, metrics, logger, pool, version } = options;
+  const lake = await openLake(config);
+  const planning = createPlanning({ config, pool, lake, metrics });
+  const runner = createRunning({ config, pool, metrics, logger, lake, now: Date.now });
+  const planner = createStatements({ planning, runner, lake, version });
+  const session = localSession(planner.sessionDefaults);
+  return {
+    async run(sql, { signal, onProgress }) {
+      pool.onProgress = onProgress;
+      const timeoutMs = session.settings.queryTimeoutMs ?? planner.limits.timeoutMs;
+      using link = linkAbort([signal], timeoutMs, () => queryTimedOut(timeoutMs));
+      const planned = await planStatement(planner, { session, sql, signal: link.signal });
+      if (signal.aborted) throw QueryError.from(signal.reason);
+      return await runPlanned(runner, { session, planned, signal });
+    },
+  };
+}
+
+function localSession(settings: SessionSettings): Session {
+  const key = bearerKey(newBearer());
+  const now = Date.now();
+  return {
+    key,
+    label: sessionLabel(key),
+    identity: { username: localUsername, roles: ['admin'] },
+    clientAddress: '',
+    createdAtMs: now,
+    lastUsedAtMs: now,
+    settings,
+    // It ends with the process.
+    closed: new AbortController().signal,
+  };
+}
