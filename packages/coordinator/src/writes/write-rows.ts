@@ -78,7 +78,7 @@ async function insertRows(
       commitWithRetry({ catalog: writable, identifier: table.identifier, change: append, signal }),
     );
   }
-  return { text: `${rows.rowCount} rows were added to ${name}.`, rowCount: rows.rowCount };
+  return { text: `${rowsText(rows.rowCount)} added to ${name}.`, rowCount: rows.rowCount };
 }
 
 /** CREATE TABLE AS: the table is there with all its rows, or not at all. */
@@ -100,7 +100,10 @@ async function createTableAs(
     const columns = currentFields(table).map((field, position) => ({ field, position }));
     const rows = await writeRows({ dependencies, options, table, plan, columns });
     await discardOnFailure(rows, () => commitNewTable(table, rows.dataFiles, dependencies, writable, signal));
-    return { text: `Table ${name} was created with ${rows.rowCount} rows.`, rowCount: rows.rowCount };
+    return {
+      text: `Table ${name} was created with ${rows.rowCount} ${rows.rowCount === 1n ? 'row' : 'rows'}.`,
+      rowCount: rows.rowCount,
+    };
   } catch (error) {
     if (!isCode(error, 'COMMIT_OUTCOME_UNKNOWN')) await writable.discardTable(table);
     throw error;
@@ -241,6 +244,10 @@ async function discardOnFailure<T>(rows: { discard(): Promise<void> }, body: () 
     if (!isCode(error, 'COMMIT_OUTCOME_UNKNOWN')) await rows.discard();
     throw error;
   }
+}
+
+function rowsText(count: bigint): string {
+  return count === 1n ? '1 row was' : `${count} rows were`;
 }
 
 async function exists(load: () => Promise<unknown>): Promise<boolean> {
