@@ -90,4 +90,25 @@ describe('CREATE and DROP', () => {
     await client.closePrepared(prepared.handle);
     assert.ok(!(await rows(client, 'SHOW SCHEMAS')).flat().includes('never'));
   });
+
+  it('SHOW CREATE answers what makes the same again, SHOW COLUMNS its columns', async () => {
+    const client = await service.client();
+    await client.update(`CREATE TABLE sales.shown (id BIGINT NOT NULL COMMENT 'it''s', "a b" VARCHAR, at DATE, n STRUCT(x INTEGER)[])
+      PARTITIONED BY (month(at), bucket(8, id), "a b") COMMENT 'c' TBLPROPERTIES ('write.metadata.metrics.default' = 'full')`);
+    const [[statement]] = (await rows(client, 'SHOW CREATE TABLE sales.SHOWN')) as [[string]];
+    await client.update('DROP TABLE sales.shown');
+    await client.update(statement);
+    assert.deepEqual(await rows(client, 'SHOW CREATE TABLE sales.shown'), [[statement]]);
+    assert.match(statement, /PARTITIONED BY \(month\("at"\), bucket\(8, "id"\), "a b"\)\nCOMMENT 'c'/);
+    assert.deepEqual(await rows(client, "SHOW COLUMNS FROM sales.shown LIKE 'a%'"), [
+      ['a b', 'VARCHAR', 'YES', null],
+      ['at', 'DATE', 'YES', null],
+    ]);
+    await client.update("CREATE VIEW sales.seen (a COMMENT 'x') AS SELECT id FROM sales.shown");
+    const [[view]] = (await rows(client, 'SHOW CREATE VIEW sales.seen')) as [[string]];
+    await client.update('DROP VIEW sales.seen');
+    await client.update(view);
+    assert.deepEqual(await rows(client, 'SHOW CREATE VIEW sales.seen'), [[view]]);
+    await assert.rejects(rows(client, 'SHOW CREATE TABLE sales.nothing'), { code: 'TABLE_NOT_FOUND' });
+  });
 });

@@ -6,17 +6,18 @@ import type { Session } from '../identity/session.js';
 import type { SessionSettings } from '../identity/session-settings.js';
 import { throwIfRefused } from '../planner/analyze.js';
 import type { CatalogDirectory } from '../planner/catalog-directory.js';
+import { loadRelation } from '../planner/load-relation.js';
 import { namespaceOf, schemaName } from '../planner/names.js';
 import { describeQueryStatement, planQuery } from '../planner/plan-query.js';
 import type { PlannedStatement } from '../planner/planned-statement.js';
 import type { PlannerDependencies } from '../planner/planner-dependencies.js';
-import { columnsOfRelation } from '../planner/relation-columns.js';
 import { arrowFields } from '../results/arrow-fields.js';
 import { emptySchema, type TextAnswer, textAnswer } from '../results/text-answer.js';
 import { describeQuery, describeTable } from '../statements/describe.js';
 import { answerExplain } from '../statements/explain.js';
 import { type SessionLimits, withoutSetting, withSetting } from '../statements/session-options.js';
-import { answerShow } from '../statements/show.js';
+import { answerShow, likeMatcher } from '../statements/show.js';
+import { createStatementOf } from '../statements/show-create.js';
 import { changeCatalog } from '../writes/change-catalog.js';
 import { createView, dropView } from '../writes/change-view.js';
 import type { WriteOptions as RowWriteOptions, WriteOutcome } from '../writes/write-rows.js';
@@ -174,7 +175,15 @@ async function answerStatement(
     case 'show-tables':
       return await answerShow(statement, session.settings, catalogs, signal);
     case 'describe-table':
-      return describeTable(await columnsOfRelation(statement.name, session.settings, catalogs, signal));
+    case 'show-columns': {
+      const { columns } = await loadRelation(statement.name, session.settings, catalogs, signal);
+      const matches = likeMatcher('like' in statement ? statement.like : undefined);
+      return describeTable(columns.filter(({ name }) => matches(name)));
+    }
+    case 'show-create': {
+      const relation = await loadRelation(statement.name, session.settings, catalogs, signal);
+      return textAnswer([{ name: 'statement', isNullable: false }], [[createStatementOf(relation)]]);
+    }
     case 'describe-query': {
       const query = await analyzeQuery(dependencies, statement.sql, options);
       const description = await describeQueryStatement(dependencies, { ...options, query });

@@ -23,13 +23,18 @@ export async function answerShow(
   signal: AbortSignal,
 ): Promise<TextAnswer> {
   const names = await listNames(statement, settings, catalogs, signal);
-  const matches = compileLikePattern(statement.like && backslashPattern(statement.like));
+  const matches = likeMatcher(statement.like);
   const column = statement.kind.replace('show-', '').replace(/s$/, '');
   const rows = names
     .filter(matches)
     .sort()
     .map((name) => [name]);
   return textAnswer([{ name: `${column}_name`, isNullable: false }], rows);
+}
+
+/** Whether a name matches; everything does without a pattern. */
+export function likeMatcher(like: LikePattern | undefined): (name: string) => boolean {
+  return compileLikePattern(like && backslashPattern(like));
 }
 
 async function listNames(

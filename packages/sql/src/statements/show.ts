@@ -4,7 +4,7 @@ import type { LikePattern, Statement } from './statement.js';
 
 /**
  * SHOW CATALOGS | DATABASES [LIKE p], SHOW SCHEMAS [IN|FROM catalog] [LIKE p],
- * SHOW TABLES [IN|FROM [catalog.]schema] [LIKE p].
+ * SHOW TABLES [IN|FROM [catalog.]schema] [LIKE p], SHOW COLUMNS IN|FROM table [LIKE p], SHOW CREATE TABLE|VIEW name.
  */
 export function parseShow(cursor: Cursor): Statement {
   const feature = cursor.words(2);
@@ -26,9 +26,24 @@ export function parseShow(cursor: Cursor): Statement {
     };
     return { kind: 'show-tables', statementType: 'show_tables', ...scope, ...parseLike(cursor) };
   }
-  if (cursor.sees('CREATE')) return unsupported('utility', `SHOW ${cursor.words(2)}`);
+  if (cursor.accept('COLUMNS')) {
+    if (!cursor.accept('IN') && !cursor.accept('FROM')) throw cursor.error('expected FROM and a table');
+    const name = cursor.name('a table', 3);
+    return { kind: 'show-columns', statementType: 'utility', name, ...parseLike(cursor) };
+  }
+  if (cursor.accept('CREATE')) return parseShowCreate(cursor);
   if (cursor.atEnd) throw cursor.error('expected CATALOGS, SCHEMAS or TABLES');
   return unsupported('utility', feature);
+}
+
+/** `SHOW CREATE TABLE | VIEW name`; either word may name either. */
+function parseShowCreate(cursor: Cursor): Statement {
+  if (!cursor.sees('TABLE') && !cursor.sees('VIEW'))
+    return unsupported('utility', `SHOW CREATE ${cursor.words(1)}`.trim());
+  cursor.index++;
+  const name = cursor.name('a table or view', 3);
+  cursor.expectEnd();
+  return { kind: 'show-create', statementType: 'utility', name };
 }
 
 function parseScope(cursor: Cursor, what: string, maxParts: number): readonly string[] {

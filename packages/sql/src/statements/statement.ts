@@ -31,6 +31,13 @@ export type Statement =
       /** One to three parts: [[catalog.]schema.]table. */
       readonly name: readonly string[];
     }
+  | {
+      readonly kind: 'show-columns';
+      readonly statementType: 'utility';
+      readonly name: readonly string[];
+      readonly like?: LikePattern;
+    }
+  | { readonly kind: 'show-create'; readonly statementType: 'utility'; readonly name: readonly string[] }
   | { readonly kind: 'describe-query'; readonly statementType: 'utility'; readonly sql: string }
   | {
       readonly kind: 'explain';
