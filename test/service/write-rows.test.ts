@@ -6,6 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { rows, value } from './support/results.js';
 import { startService, type TestService } from './support/service.js';
 import { standardTables } from './support/tables.js';
+import { until } from './support/until.js';
 
 let service: TestService;
 before(async () => {
@@ -80,6 +81,33 @@ describe('CREATE TABLE AS', () => {
     });
     await assert.rejects(rows(client, 'DESCRIBE sales.bad'), { code: 'TABLE_NOT_FOUND' });
     assert.deepEqual(await dataFiles('sales.bad'), []);
+  });
+});
+
+describe('a statement that writes and is cancelled', () => {
+  it('leaves neither a table nor a file, and the engine is free for the next', async () => {
+    const client = await service.client();
+    await client.update('CREATE TABLE sales.kept (i BIGINT)');
+    for (const sql of [
+      'CREATE TABLE sales.gone PARTITIONED BY (p) AS SELECT i, i % 5 AS p FROM range(4000000000) r(i)',
+      'INSERT INTO sales.kept SELECT i FROM range(4000000000) r(i)',
+    ]) {
+      const stop = new AbortController();
+      const running = client.update(sql, { signal: stop.signal });
+      const isCancelled = assert.rejects(running, { code: 'CANCELLED' });
+      await until('the statement runs', async () => (await service.metric('svc_active_queries')) > 0);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      stop.abort();
+      await isCancelled;
+      await until('the statement has ended', async () => (await service.metric('svc_active_queries')) === 0);
+    }
+    await until(
+      'no file is left',
+      async () => (await dataFiles('sales.gone')).length + (await dataFiles('sales.kept')).length === 0,
+    );
+    await assert.rejects(rows(client, 'DESCRIBE sales.gone'), { code: 'TABLE_NOT_FOUND' });
+    assert.equal(await client.update('INSERT INTO sales.kept VALUES (1)'), 1n);
+    assert.deepEqual(await rows(client, 'SELECT * FROM sales.kept'), [[1n]]);
   });
 });
 
