@@ -223,17 +223,19 @@ async function commitNewTable(
     return;
   }
   const append = appendOf(dataFiles, table, dependencies);
+  let committed: LoadedTable;
   try {
     const { updates } = await append.prepare(table, { signal });
-    const committed = await writable.commitTable(identifier, {
+    committed = await writable.commitTable(identifier, {
       ...creation,
       updates: [...creation.updates, ...updates],
     });
-    await append.cleanUp(committed.metadata);
   } catch (error) {
     if (!isCode(error, 'COMMIT_OUTCOME_UNKNOWN')) await append.cleanUp(undefined);
     throw error;
   }
+  // The table is there: what cannot be cleaned up must not make it look as if it were not.
+  await append.cleanUp(committed.metadata).catch(() => undefined);
 }
 
 /** After a definite failure the files are nobody's. While it is unknown whether a commit succeeded they stay. */

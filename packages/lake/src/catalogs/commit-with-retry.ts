@@ -53,7 +53,8 @@ export async function commitWithRetry(options: CommitWithRetryOptions): Promise<
       }
     }
     if (committed !== undefined) {
-      await change.cleanUp(committed.metadata);
+      // The change is made: what cannot be cleaned up must not make it look as if it were not.
+      await change.cleanUp(committed.metadata).catch(() => undefined);
       return committed;
     }
     await pause(attempt, properties, options);
