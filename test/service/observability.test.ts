@@ -80,6 +80,22 @@ describe('metrics', () => {
     });
   });
 
+  it('count a statement that writes once, whichever way it was sent', async () => {
+    const changes = await changesOf(async () => {
+      await client.update('CREATE TABLE sales.counted AS SELECT 1 AS a');
+      await client.update('INSERT INTO sales.counted VALUES (2)');
+      await rows(client, 'INSERT INTO sales.counted VALUES (3)');
+      const { handle } = await client.prepare('DROP TABLE sales.counted');
+      await client.updatePrepared(handle);
+    });
+    const counts = Object.entries(changes).filter(([name]) => /^svc_query_count/.test(name));
+    assert.deepEqual(Object.fromEntries(counts), {
+      'svc_query_count_total{status="ok",statement_type="ctas"}': 1,
+      'svc_query_count_total{status="ok",statement_type="insert"}': 2,
+      'svc_query_count_total{status="ok",statement_type="drop"}': 1,
+    });
+  });
+
   it('tell what is now: sessions, queries, hosts, memory', async () => {
     const other = await service.client();
     assert.equal(await service.metric('svc_active_sessions'), 2);
