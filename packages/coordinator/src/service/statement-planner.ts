@@ -18,6 +18,7 @@ import { answerExplain } from '../statements/explain.js';
 import { type SessionLimits, withoutSetting, withSetting } from '../statements/session-options.js';
 import { answerShow } from '../statements/show.js';
 import { changeCatalog } from '../writes/change-catalog.js';
+import { insertParameterSchema } from '../writes/insert-parameters.js';
 import type { WriteOptions as RowWriteOptions, WriteOutcome } from '../writes/write-rows.js';
 
 export interface StatementPlannerDependencies extends PlannerDependencies {
@@ -36,6 +37,7 @@ export interface StatementPlannerDependencies extends PlannerDependencies {
 export interface StatementOptions {
   readonly session: Session;
   readonly sql: string;
+  /** Arrow IPC stream: of a query one row, of INSERT any number. */
   readonly parameters?: Uint8Array | undefined;
   readonly signal: AbortSignal;
   /** Of the query that the statement will be, where it is one already. */
@@ -129,7 +131,14 @@ export async function describeStatement(
   if (isRowWrite(statement)) {
     const query = await analyzeQuery(dependencies, statement.query, options);
     const { parameterSchema } = await describeQueryStatement(dependencies, { ...options, query });
-    return { schema: emptySchema, parameterSchema, isUpdate: true };
+    if (statement.kind !== 'insert') return { schema: emptySchema, parameterSchema, isUpdate: true };
+    const { session, signal } = options;
+    const change = { settings: session.settings, catalogs: dependencies.catalogs, signal };
+    return {
+      schema: emptySchema,
+      parameterSchema: await insertParameterSchema(statement, parameterSchema, change),
+      isUpdate: true,
+    };
   }
   if (changes.has(statement.kind)) return { schema: emptySchema, parameterSchema: undefined, isUpdate: true };
   const hasEffect = statement.kind === 'use' || statement.kind === 'set' || statement.kind === 'reset';

@@ -143,14 +143,15 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
             sql,
             signal,
           });
-          const handle = prepared.add(session.key, { sql, schema, parameterSchema, parameters: undefined });
+          const statement = { sql, schema, parameterSchema, isUpdate, parameters: undefined };
+          const handle = prepared.add(session.key, statement);
           return { handle, datasetSchema: schema, parameterSchema, isUpdate };
         }),
       ),
 
     bind: async (session, handle, parameters) => {
       const statement = prepared.get(session.key, handle);
-      const bound = parametersOf(parameters, statement.parameterSchema);
+      const bound = parametersOf(parameters, statement);
       prepared.replace(session.key, handle, { ...statement, parameters: bound });
       return handle;
     },
@@ -173,9 +174,9 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
 
     updatePrepared: (session, handle, parameters, context) =>
       inContext(context, session, async () => {
-        const { sql, parameterSchema, parameters: bound } = prepared.get(session.key, handle);
-        const row = parameters === undefined ? bound : parametersOf(parameters, parameterSchema);
-        return await runUpdate(session, sql, context, row);
+        const statement = prepared.get(session.key, handle);
+        const rows = parameters === undefined ? statement.parameters : parametersOf(parameters, statement);
+        return await runUpdate(session, statement.sql, context, rows);
       }),
 
     closePrepared: async (session, handle) => prepared.delete(session.key, handle),
