@@ -17,6 +17,7 @@ import { type Lake, openLake } from './service/open-lake.js';
 import { poolOptions } from './service/pool-options.js';
 import type { StatementPlannerDependencies } from './service/statement-planner.js';
 import { registerGauges } from './telemetry/gauges.js';
+import { ingestRows } from './writes/ingest-rows.js';
 import { writeStatementRows } from './writes/write-rows.js';
 
 export interface CoordinatorOptions {
@@ -170,7 +171,17 @@ function assemble(options: CoordinatorOptions, { pool, lake, passwordPath, ident
       if (config['server.flight_enabled']) {
         const tls = await readTls(config);
         flight = await createFlightServer({
-          backend: createFlightBackend({ sessions, identity, planner, runner, tickets, prepared, version }),
+          backend: createFlightBackend({
+            sessions,
+            identity,
+            planner,
+            runner,
+            tickets,
+            prepared,
+            version,
+            handleTtlMs: handleOptions.ttlMs,
+            ingest: (target, rows, ingestOptions) => ingestRows(target, rows, writing, ingestOptions),
+          }),
           host: bindAddress,
           port: config['server.flight_port'],
           ...(tls === undefined ? {} : { tls }),

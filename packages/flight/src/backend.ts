@@ -56,6 +56,29 @@ export interface ResultStream {
   readonly failed?: AbortSignal;
 }
 
+/** Where rows that a client uploads shall go. Absent parts of the name are the session's to fill in. */
+export interface IngestTarget {
+  readonly catalog: string | undefined;
+  readonly schema: string | undefined;
+  readonly table: string;
+  readonly ifNotExists: 'create' | 'fail';
+  readonly ifExists: 'fail' | 'append' | 'replace';
+}
+
+/** One Arrow IPC message behind the schema: as ResultMessage, in memory that is the reader's to keep. */
+export interface UploadedMessage {
+  readonly kind: 'dictionary' | 'batch';
+  readonly header: Uint8Array;
+  readonly body: Uint8Array;
+}
+
+export interface UploadedRows {
+  /** Encapsulated Arrow IPC schema. */
+  readonly schema: Uint8Array;
+  /** Ends at the client's half-close, and throws when the client goes away before. Each is read when it is asked for. */
+  readonly messages: AsyncIterable<UploadedMessage>;
+}
+
 export interface TableFilter {
   readonly catalog: string | undefined;
   readonly schemaPattern: string | undefined;
@@ -111,6 +134,8 @@ export interface FlightSqlBackend<S> {
     parameters: Uint8Array | undefined,
     context: CallContext,
   ): Promise<bigint>;
+  /** Adds uploaded rows to a table, all of them or none; answers their number. */
+  ingest(session: S, target: IngestTarget, rows: UploadedRows, context: CallContext): Promise<bigint>;
   planPrepared(session: S, prepared: Uint8Array, context: CallContext): Promise<PlannedQuery>;
   closePrepared(session: S, prepared: Uint8Array): Promise<void>;
 

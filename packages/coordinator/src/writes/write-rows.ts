@@ -186,8 +186,8 @@ export function currentFields({ metadata }: TableToWrite): readonly NestedField[
 }
 
 /** Which column of the query each column of the table takes. */
-function targetColumns(
-  { columns }: Insert,
+export function targetColumns(
+  { columns }: Pick<Insert, 'columns'>,
   table: string,
   fields: readonly NestedField[],
   count: number,

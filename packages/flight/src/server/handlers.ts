@@ -104,8 +104,8 @@ export function createHandlers<S>(options: HandlerOptions<S>): UntypedServiceImp
   };
 
   const doPut = async (call: ServerDuplexStream<Buffer, Buffer>): Promise<void> => {
-    const { session, context } = signedIn(call.metadata);
-    call.write(await put(call, backend, session, context, options.maxParameterBytes));
+    const { session, context, transport } = signedIn(call.metadata);
+    call.write(await put(call, transport, backend, session, context, options.maxParameterBytes));
     call.end();
   };
 

@@ -30,6 +30,8 @@ export interface FakeRecord {
   released: number;
   /** Sources that were ended early. */
   returned: number;
+  /** Awaited after each message of an ingest. */
+  onIngested?: () => Promise<void>;
 }
 
 export interface FakeBackend extends FlightSqlBackend<FakeSession> {
@@ -110,6 +112,16 @@ export function createFakeBackend(statement: FakeStatement = sampleStatement): F
       record.statements.push(Buffer.from(prepared).toString());
       if (parameters !== undefined) record.boundParameters.push(parameters);
       return 5n;
+    },
+    async ingest(_session, target, rows) {
+      record.statements.push(`ingest ${JSON.stringify(target)}`);
+      let count = 0n;
+      for await (const _message of rows.messages) {
+        record.pulled++;
+        await record.onIngested?.();
+        count++;
+      }
+      return count;
     },
     async planPrepared(_session, prepared) {
       return plan(Buffer.from(prepared).toString());

@@ -3,13 +3,16 @@ import { linkAbort, QueryError, withLogContext } from '@svc/base';
 import type {
   CallContext,
   FlightSqlBackend,
+  IngestTarget,
   PlannedQuery,
   PreparedStatement,
   ResultStream,
   TableFilter,
+  UploadedRows,
 } from '@svc/flight';
 import { compileLikePattern } from '@svc/flight';
 import { queryTimedOut } from '@svc/fragment-fn';
+import { quoteIdentifier } from '@svc/sql';
 import type { HandleTable } from '../../identity/handle-table.js';
 import type { Session } from '../../identity/session.js';
 import type { SessionStore } from '../../identity/session-store.js';
@@ -23,6 +26,7 @@ import {
   planStatement,
   type StatementPlannerDependencies,
 } from '../../service/statement-planner.js';
+import type { IngestOptions } from '../../writes/ingest-rows.js';
 import { correlation } from './correlation.js';
 import { type Prepared, parametersOf } from './prepared.js';
 import { getSessionOptions, setSessionOptions } from './session-options.js';
@@ -37,6 +41,10 @@ export interface FlightBackendDependencies extends SignInDependencies {
   readonly tickets: HandleTable<PlannedStatement>;
   readonly prepared: HandleTable<Prepared>;
   readonly version: string;
+  /** How long an unused prepared statement lives. */
+  readonly handleTtlMs: number;
+  /** Adds a client's rows to a table; answers their number. */
+  ingest(target: IngestTarget, rows: UploadedRows, options: IngestOptions): Promise<bigint>;
 }
 
 export function createFlightBackend(dependencies: FlightBackendDependencies): FlightSqlBackend<Session> {
@@ -112,6 +120,36 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
     });
   }
 
+  /** An upload is a query for the tracker, the log and the limits, although it has no text. */
+  async function ingestTracked(
+    session: Session,
+    { catalog, schema, table }: IngestTarget,
+    context: CallContext,
+    work: (options: IngestOptions) => Promise<bigint>,
+  ): Promise<bigint> {
+    runner.admission.throwIfDraining();
+    const name = [catalog, schema, table].flatMap((part) =>
+      part === undefined ? [] : [quoteIdentifier(part)],
+    );
+    const sql = `INSERT INTO ${name.join('.')} FROM rows of the client`;
+    const query = runner.tracker.start({ session, sql, statementType: 'insert' });
+    query.phase('executing');
+    const timeoutMs = session.settings.queryTimeoutMs ?? planner.limits.timeoutMs;
+    using link = linkAbort([context.signal, session.closed], timeoutMs, () => queryTimedOut(timeoutMs));
+    const { queryId } = query;
+    try {
+      const rowCount = await withLogContext({ query_id: queryId }, () =>
+        work({ session, queryId, signal: link.signal }),
+      );
+      query.finish();
+      return rowCount;
+    } catch (caught) {
+      const error = QueryError.from(caught);
+      query.fail(error);
+      throw error;
+    }
+  }
+
   return {
     signIn: (credentials, context) =>
       inContext(context, undefined, () => signIn(dependencies, credentials, context)),
@@ -179,6 +217,11 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
         return await runUpdate(session, statement.sql, context, rows);
       }),
 
+    ingest: (session, target, rows, context) =>
+      inContext(context, session, () =>
+        ingestTracked(session, target, context, (options) => dependencies.ingest(target, rows, options)),
+      ),
+
     closePrepared: async (session, handle) => prepared.delete(session.key, handle),
 
     catalogs: async () => planner.catalogs.names,
@@ -202,7 +245,7 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
     },
 
     tables: (_session, filter: TableFilter, context) => listTables(planner.catalogs, filter, context.signal),
-    sqlInfo: () => sqlInfoFacts(dependencies.version),
+    sqlInfo: () => sqlInfoFacts(dependencies.version, dependencies.handleTtlMs),
 
     closeSession: async (session) => sessions.close(session),
     sessionOptions: (session) => getSessionOptions(session),
