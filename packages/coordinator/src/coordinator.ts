@@ -180,6 +180,7 @@ function assemble(options: CoordinatorOptions, { pool, lake, passwordPath, ident
             prepared,
             version,
             handleTtlMs: handleOptions.ttlMs,
+            now,
             ingest: (target, rows, ingestOptions) => ingestRows(target, rows, writing, ingestOptions),
           }),
           host: bindAddress,

@@ -24,6 +24,8 @@ export interface PlannedQuery {
   readonly handle: Uint8Array;
   /** Encapsulated Arrow IPC schema. */
   readonly schema: Uint8Array;
+  /** Milliseconds since 1970 until which the handle may be run, more than once. */
+  readonly expiresAtMs: number;
 }
 
 export interface PreparedStatement {
@@ -121,6 +123,14 @@ export interface FlightSqlBackend<S> {
   planStatement(session: S, sql: string, context: CallContext): Promise<PlannedQuery>;
   /** Runs a handle that `planStatement` or `planPrepared` issued. Throws TICKET_INVALID, TICKET_EXPIRED. */
   run(session: S, handle: Uint8Array, context: CallContext): Promise<ResultStream>;
+
+  /**
+   * Ends what runs for a handle and gives the handle up. Answers `cancelled`, or `cancelling` while something still ends.
+   * Throws TICKET_INVALID, TICKET_EXPIRED.
+   */
+  cancel(session: S, handle: Uint8Array, context: CallContext): Promise<'cancelled' | 'cancelling'>;
+  /** Keeps a handle; answers until when, in milliseconds since 1970. Throws TICKET_INVALID, TICKET_EXPIRED. */
+  renew(session: S, handle: Uint8Array, context: CallContext): Promise<number>;
 
   prepare(session: S, sql: string, context: CallContext): Promise<PreparedStatement>;
   /** Binds parameters (Arrow IPC stream bytes of the client's own types). Answers the handle to use from now on. */

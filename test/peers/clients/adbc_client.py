@@ -424,5 +424,19 @@ def adbc_ingest_creates_and_appends():
     expect(value("select count(*) from adbc_ingests.rows"), 200_005)
 
 
+@checks.check
+def the_incremental_mode_polls_and_reads_partitions():
+    with connection.cursor() as cursor:
+        cursor.adbc_statement.set_options(**{adbc_driver_manager.StatementOptions.INCREMENTAL.value: "true"})
+        partitions, schema = cursor.adbc_execute_partitions(f"select id from {TABLE} where id < 10 order by id")
+        expect(schema.names, ["id"])
+        expect(len(partitions), 1)
+        more, _ = cursor.adbc_execute_partitions(f"select id from {TABLE} where id < 10 order by id")
+        expect(more, [])
+    with connection.cursor() as cursor:
+        cursor.adbc_read_partition(partitions[0])
+        expect([row[0] for row in cursor.fetchall()], list(range(10)))
+
+
 checks.run()
 connection.close()

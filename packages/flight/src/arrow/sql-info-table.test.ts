@@ -51,11 +51,11 @@ test('only what was asked for is answered, once, and unknown ids are left out', 
   assert.deepEqual([...decode([8, 8, 99_999, 0]).keys()], [8, 0]);
 });
 
-test('what writes is answered as present', () => {
-  assert.deepEqual([...decode([3, 10, 501, 502]).values()], [false, true, true, true]);
+test('what writes and cancels is answered as present', () => {
+  assert.deepEqual([...decode([3, 9, 10, 501, 502]).values()], [false, true, true, true, true]);
 });
 
 test('what is not built is answered as absent', () => {
-  const info = decode([5, 8, 9, 11, 500, 563, 572]);
+  const info = decode([5, 8, 11, 500, 563, 572]);
   for (const [id, value] of info) assert.ok(value === false || value === 0, `${id}`);
 });

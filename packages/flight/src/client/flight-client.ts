@@ -1,4 +1,5 @@
 import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
+import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { Channel, credentials, Metadata } from '@grpc/grpc-js';
 import { QueryError } from '@svc/base';
 import { splitIpcStream } from '../arrow/ipc-message.js';
@@ -6,12 +7,17 @@ import { encodeSchema, schemaOf } from '../arrow/table-message.js';
 import { encodeFlightData, type IpcMessage } from '../framing/flight-data.js';
 import {
   ActionSchema,
+  CancelFlightInfoRequestSchema,
+  CancelFlightInfoResultSchema,
+  CancelStatus,
   FlightDataSchema,
   FlightDescriptor_DescriptorType,
   FlightDescriptorSchema,
+  FlightEndpointSchema,
   FlightInfoSchema,
   HandshakeRequestSchema,
   PutResultSchema,
+  RenewFlightEndpointRequestSchema,
   ResultSchema,
   TicketSchema,
 } from '../gen/Flight_pb.js';
@@ -81,6 +87,10 @@ export interface FlightClient {
   useBearer(bearer: string): void;
   planStatement(sql: string, options?: CallOptions): Promise<FlightQuery>;
   planPrepared(handle: Uint8Array, options?: CallOptions): Promise<FlightQuery>;
+  /** Ends what runs for a ticket, and gives it up. Answers whether something still ends. */
+  cancel(ticket: Uint8Array, options?: CallOptions): Promise<'cancelled' | 'cancelling' | 'not-cancellable'>;
+  /** Keeps a ticket; answers until when, in milliseconds since 1970, or undefined for one that does not expire. */
+  renew(ticket: Uint8Array, options?: CallOptions): Promise<number | undefined>;
   /** GetFlightInfo of any command, already packed in an Any. */
   plan(command: Uint8Array, options?: CallOptions): Promise<FlightQuery>;
   /** The messages of a ticket, the schema first; each is read from the connection when it is asked for. */
@@ -215,6 +225,29 @@ export function createFlightClient(options: FlightClientOptions): FlightClient {
       bearer = value;
     },
     plan,
+    async cancel(ticket, callOptions) {
+      const body = encodeMessage(CancelFlightInfoRequestSchema, {
+        info: { endpoint: [{ ticket: { ticket } }] },
+      });
+      const [answer] = await action('CancelFlightInfo', body, callOptions);
+      const { status } = decodeMessage(
+        CancelFlightInfoResultSchema,
+        present(answer, 'CancelFlightInfo'),
+        'The answer',
+      );
+      if (status === CancelStatus.NOT_CANCELLABLE) return 'not-cancellable';
+      return status === CancelStatus.CANCELLED ? 'cancelled' : 'cancelling';
+    },
+    async renew(ticket, callOptions) {
+      const body = encodeMessage(RenewFlightEndpointRequestSchema, { endpoint: { ticket: { ticket } } });
+      const [answer] = await action('RenewFlightEndpoint', body, callOptions);
+      const { expirationTime } = decodeMessage(
+        FlightEndpointSchema,
+        present(answer, 'RenewFlightEndpoint'),
+        'The answer',
+      );
+      return expirationTime && timestampMs(expirationTime);
+    },
     planStatement: (sql, callOptions) =>
       plan(packAny(CommandStatementQuerySchema, { query: sql }), callOptions),
     planPrepared: (handle, callOptions) =>

@@ -86,7 +86,7 @@ function serverValues(facts: SqlInfoFacts): (readonly [number, SqlInfoValue])[] 
     [6, text(null)],
     [7, text(null)],
     [8, int32(NO_TRANSACTIONS)],
-    [9, flag(false)], // the CancelQuery action
+    [9, flag(true)], // the CancelQuery action
     [10, flag(true)], // bulk ingestion, and in a transaction
     [11, flag(false)],
     [100, int32(facts.preparedStatementTtlMs ?? 0)],

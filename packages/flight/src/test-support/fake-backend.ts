@@ -69,7 +69,7 @@ export function createFakeBackend(statement: FakeStatement = sampleStatement): F
   const sessions = new Map<string, FakeSession>();
   const plan = (sql: string) => {
     record.statements.push(sql);
-    return { handle: Buffer.from(sql), schema: encodeSchema(sampleSchema) };
+    return { handle: Buffer.from(sql), schema: encodeSchema(sampleSchema), expiresAtMs: 1_700_000_000_000 };
   };
   return {
     record,
@@ -89,6 +89,14 @@ export function createFakeBackend(statement: FakeStatement = sampleStatement): F
     },
     async run(_session, handle, context) {
       return statement(Buffer.from(handle).toString(), context, record);
+    },
+    async cancel(_session, handle) {
+      record.statements.push(`cancel ${Buffer.from(handle).toString()}`);
+      return 'cancelled';
+    },
+    async renew(_session, handle) {
+      record.statements.push(`renew ${Buffer.from(handle).toString()}`);
+      return 1_800_000_000_000;
     },
     async prepare(_session, sql): Promise<PreparedStatement> {
       return {

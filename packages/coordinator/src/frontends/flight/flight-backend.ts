@@ -33,6 +33,7 @@ import { getSessionOptions, setSessionOptions } from './session-options.js';
 import { type SignInDependencies, signIn } from './sign-in.js';
 import { sqlInfoFacts } from './sql-info-facts.js';
 import { listTables } from './tables.js';
+import { createTicketRuns } from './ticket-runs.js';
 
 export interface FlightBackendDependencies extends SignInDependencies {
   readonly sessions: SessionStore;
@@ -41,8 +42,10 @@ export interface FlightBackendDependencies extends SignInDependencies {
   readonly tickets: HandleTable<PlannedStatement>;
   readonly prepared: HandleTable<Prepared>;
   readonly version: string;
-  /** How long an unused prepared statement lives. */
+  /** How long an unused ticket or prepared statement lives. */
   readonly handleTtlMs: number;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
   /** Adds a client's rows to a table; answers their number. */
   ingest(target: IngestTarget, rows: UploadedRows, options: IngestOptions): Promise<bigint>;
 }
@@ -88,7 +91,15 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
   }
 
   function ticketFor(session: Session, planned: PlannedStatement, queryId: string): PlannedQuery {
-    return { handle: tickets.add(session.key, { ...planned, queryId }), schema: planned.schema };
+    const handle = tickets.add(session.key, { ...planned, queryId });
+    return { handle, schema: planned.schema, expiresAtMs: expiryOfUse() };
+  }
+
+  const runs = createTicketRuns();
+
+  /** A handle lives from its last use. */
+  function expiryOfUse(): number {
+    return dependencies.now() + dependencies.handleTtlMs;
   }
 
   /** Plans whose first run has begun: it is the query that was planned, a further run of the ticket is another one. */
@@ -166,8 +177,22 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
       inContext(context, session, async () => {
         const planned = tickets.get(session.key, handle);
         const queryId = takeQueryId(planned);
-        return await runPlanned(runner, { queryId, session, planned, signal: context.signal });
+        return await runs.run(planned, context.signal, (signal) =>
+          runPlanned(runner, { queryId, session, planned, signal }),
+        );
       }),
+
+    cancel: async (session, handle) => {
+      const planned = tickets.get(session.key, handle);
+      tickets.delete(session.key, handle);
+      const cancelled = new QueryError('CANCELLED', 'The query was cancelled by its client.');
+      return runs.cancel(planned, cancelled) ? 'cancelling' : 'cancelled';
+    },
+
+    renew: async (session, handle) => {
+      tickets.get(session.key, handle);
+      return expiryOfUse();
+    },
 
     prepare: (session, sql, context) =>
       inContext(context, session, () =>
