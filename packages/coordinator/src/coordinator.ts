@@ -159,7 +159,18 @@ function assemble(options: CoordinatorOptions, { pool, lake, passwordPath, ident
       if (config['server.flight_enabled']) {
         const tls = await readTls(config);
         flight = await createFlightServer({
-          backend: createFlightBackend({ sessions, identity, planner, runner, tickets, prepared, version }),
+          backend: createFlightBackend({
+            sessions,
+            identity,
+            planner,
+            runner,
+            tickets,
+            prepared,
+            version,
+            handleTtlMs: handleOptions.ttlMs,
+            now,
+            ingest: planner.ingest,
+          }),
           host: bindAddress,
           port: config['server.flight_port'],
           ...(tls === undefined ? {} : { tls }),

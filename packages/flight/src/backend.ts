@@ -24,6 +24,8 @@ export interface PlannedQuery {
   readonly handle: Uint8Array;
   /** Encapsulated Arrow IPC schema. */
   readonly schema: Uint8Array;
+  /** Milliseconds since 1970 until which the handle may be run, more than once. */
+  readonly expiresAtMs: number;
 }
 
 export interface PreparedStatement {
@@ -54,6 +56,29 @@ export interface ResultStream {
    * administrator, out of time, too slow a reader. The server then stops waiting for the client.
    */
   readonly failed?: AbortSignal;
+}
+
+/** Where rows that a client uploads shall go. Absent parts of the name are the session's to fill in. */
+export interface IngestTarget {
+  readonly catalog: string | undefined;
+  readonly schema: string | undefined;
+  readonly table: string;
+  readonly ifNotExists: 'create' | 'fail';
+  readonly ifExists: 'fail' | 'append' | 'replace';
+}
+
+/** One Arrow IPC message behind the schema: as ResultMessage, in memory that is the reader's to keep. */
+export interface UploadedMessage {
+  readonly kind: 'dictionary' | 'batch';
+  readonly header: Uint8Array;
+  readonly body: Uint8Array;
+}
+
+export interface UploadedRows {
+  /** Encapsulated Arrow IPC schema. */
+  readonly schema: Uint8Array;
+  /** Ends at the client's half-close, and throws when the client goes away before. Each is read when it is asked for. */
+  readonly messages: AsyncIterable<UploadedMessage>;
 }
 
 export interface TableFilter {
@@ -99,6 +124,14 @@ export interface FlightSqlBackend<S> {
   /** Runs a handle that `planStatement` or `planPrepared` issued. Throws TICKET_INVALID, TICKET_EXPIRED. */
   run(session: S, handle: Uint8Array, context: CallContext): Promise<ResultStream>;
 
+  /**
+   * Ends what runs for a handle and gives the handle up. Answers `cancelled`, or `cancelling` while something still ends.
+   * Throws TICKET_INVALID, TICKET_EXPIRED.
+   */
+  cancel(session: S, handle: Uint8Array, context: CallContext): Promise<'cancelled' | 'cancelling'>;
+  /** Keeps a handle; answers until when, in milliseconds since 1970. Throws TICKET_INVALID, TICKET_EXPIRED. */
+  renew(session: S, handle: Uint8Array, context: CallContext): Promise<number>;
+
   prepare(session: S, sql: string, context: CallContext): Promise<PreparedStatement>;
   /** Binds parameters (Arrow IPC stream bytes of the client's own types). Answers the handle to use from now on. */
   bind(session: S, prepared: Uint8Array, parameters: Uint8Array, context: CallContext): Promise<Uint8Array>;
@@ -111,6 +144,8 @@ export interface FlightSqlBackend<S> {
     parameters: Uint8Array | undefined,
     context: CallContext,
   ): Promise<bigint>;
+  /** Adds uploaded rows to a table, all of them or none; answers their number. */
+  ingest(session: S, target: IngestTarget, rows: UploadedRows, context: CallContext): Promise<bigint>;
   planPrepared(session: S, prepared: Uint8Array, context: CallContext): Promise<PlannedQuery>;
   closePrepared(session: S, prepared: Uint8Array): Promise<void>;
 

@@ -3,6 +3,7 @@ export type {
   CallContext,
   Credentials,
   FlightSqlBackend,
+  IngestTarget,
   PlannedQuery,
   PreparedStatement,
   ResultMessage,
@@ -12,6 +13,8 @@ export type {
   SqlInfoFacts,
   TableFilter,
   TableRow,
+  UploadedMessage,
+  UploadedRows,
 } from './backend.js';
 export { createFlightClient, type FlightClient, type FlightClientOptions } from './client/flight-client.js';
 export { createFlightServer, type FlightServer, type FlightServerOptions } from './server/flight-server.js';

@@ -55,3 +55,4 @@ export type {
 export { quoteIdentifier, quoteString } from './text/literals.js';
 export { inlineParameters } from './text/parameters.js';
 export { type StatementText, splitStatements } from './text/split.js';
+export { valuesParameters } from './text/values-parameters.js';

@@ -153,6 +153,32 @@ public final class JdbcClient {
         expect(true, statement.getResultSet().next(), "a row");
       }
     });
+    checks.put("executeUpdate and executeBatch insert rows", () -> {
+      try (Statement statement = connection.createStatement()) {
+        statement.executeUpdate("create schema if not exists jdbc_writes");
+        statement.executeUpdate("drop table if exists jdbc_writes.rows");
+        statement.executeUpdate("create table jdbc_writes.rows (id bigint not null, text varchar)");
+        expect(2, statement.executeUpdate("insert into jdbc_writes.rows values (1, 'one'), (2, null)"), "executeUpdate");
+      }
+      try (PreparedStatement insert =
+          connection.prepareStatement("insert into jdbc_writes.rows (id, text) values (?, ?)")) {
+        insert.setLong(1, 3);
+        insert.setString(2, "three");
+        expect(1, insert.executeUpdate(), "prepared executeUpdate");
+        for (int row = 0; row < 100; row++) {
+          insert.setLong(1, 100 + row);
+          insert.setString(2, "batch " + row);
+          insert.addBatch();
+        }
+        insert.executeBatch();
+      }
+      try (Statement statement = connection.createStatement();
+          ResultSet result = statement.executeQuery("select count(*), count(distinct text) from jdbc_writes.rows")) {
+        expect(true, result.next(), "a row");
+        expect(103L, result.getLong(1), "rows");
+        expect(102L, result.getLong(2), "texts");
+      }
+    });
     checks.put("a large result is read to its end", () -> {
       long rows = 0;
       long sum = 0;

@@ -376,5 +376,67 @@ def closing_the_connection_ends_the_session():
     wait_until(lambda: target.metric("svc_active_sessions") == before, "the session stays")
 
 
+def cleared(schema: str) -> None:
+    """A schema of this program's own, empty: another run may have left one."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"create schema if not exists {schema}")
+        for name in fetch(f"show tables from {schema}").column(0).to_pylist():
+            cursor.execute(f'drop table {schema}."{name}"')
+
+
+@checks.check
+def executemany_is_one_insert():
+    cleared("adbc_writes")
+    with connection.cursor() as cursor:
+        cursor.execute("create table adbc_writes.many (id bigint not null, text varchar, day date)")
+        rows = [(index, None if index % 3 == 0 else f"n{index}", date(2024, 1, 1)) for index in range(1000)]
+        cursor.executemany("insert into adbc_writes.many values (?, ?, ?)", rows)
+        expect(cursor.rowcount, 1000)
+    expect(value("select count(*) from adbc_writes.many where text is not null and day = date '2024-01-01'"), 666)
+    with raises(adbc.ProgrammingError, "EVALUATION_ERROR"):
+        with connection.cursor() as cursor:
+            cursor.executemany("insert into adbc_writes.many (id) values (?)", [(1,), (None,)])
+    expect(value("select count(*) from adbc_writes.many"), 1000)
+
+
+@checks.check
+def adbc_ingest_creates_and_appends():
+    cleared("adbc_ingests")
+    options = {"db_schema_name": "adbc_ingests"}
+    table = pa.table({"id": pa.array(range(100_000), pa.int64()), "text": [f"n{index % 7}" for index in range(100_000)]})
+    with connection.cursor() as cursor:
+        expect(cursor.adbc_ingest("rows", table, mode="create", **options), 100_000)
+        expect(cursor.adbc_ingest("rows", table.to_reader(max_chunksize=1000), mode="append", **options), 100_000)
+        expect(cursor.adbc_ingest("rows", table.slice(0, 5), mode="create_append", **options), 5)
+    expect(value("select sum(id)::bigint from adbc_ingests.rows"), 2 * sum(range(100_000)) + 10)
+    with raises(adbc.ProgrammingError, "ALREADY_EXISTS"):
+        with connection.cursor() as cursor:
+            cursor.adbc_ingest("rows", table, mode="create", **options)
+    with raises(adbc.ProgrammingError, "TABLE_NOT_FOUND"):
+        with connection.cursor() as cursor:
+            cursor.adbc_ingest("absent", table, mode="append", **options)
+    with raises(adbc.NotSupportedError, "NOT_SUPPORTED"):
+        with connection.cursor() as cursor:
+            cursor.adbc_ingest("rows", table, mode="replace", **options)
+    with raises(adbc.ProgrammingError, "nope"):
+        with connection.cursor() as cursor:
+            cursor.adbc_ingest("rows", pa.table({"nope": [1]}), mode="append", **options)
+    expect(value("select count(*) from adbc_ingests.rows"), 200_005)
+
+
+@checks.check
+def the_incremental_mode_polls_and_reads_partitions():
+    with connection.cursor() as cursor:
+        cursor.adbc_statement.set_options(**{adbc_driver_manager.StatementOptions.INCREMENTAL.value: "true"})
+        partitions, schema = cursor.adbc_execute_partitions(f"select id from {TABLE} where id < 10 order by id")
+        expect(schema.names, ["id"])
+        expect(len(partitions), 1)
+        more, _ = cursor.adbc_execute_partitions(f"select id from {TABLE} where id < 10 order by id")
+        expect(more, [])
+    with connection.cursor() as cursor:
+        cursor.adbc_read_partition(partitions[0])
+        expect([row[0] for row in cursor.fetchall()], list(range(10)))
+
+
 checks.run()
 connection.close()

@@ -1,3 +1,5 @@
+import type { IngestTarget, UploadedRows } from '@svc/flight';
+import { type IngestOptions, ingestRows } from '../writes/ingest-rows.js';
 import { writeStatementRows } from '../writes/write-rows.js';
 import type { createPlanning } from './create-planning.js';
 import type { Lake } from './open-lake.js';
@@ -12,17 +14,18 @@ export interface StatementsOptions {
   readonly version: string;
 }
 
+export interface Statements extends StatementPlannerDependencies {
+  /** Rows that a client uploads; answers their number. */
+  ingest(target: IngestTarget, rows: UploadedRows, options: IngestOptions): Promise<bigint>;
+}
+
 /** Everything a statement needs: planning, and running those that write, which is a part of planning them. */
-export function createStatements({
-  planning,
-  runner,
-  lake,
-  version,
-}: StatementsOptions): StatementPlannerDependencies {
+export function createStatements({ planning, runner, lake, version }: StatementsOptions): Statements {
   const { analyzer } = planning;
   const writing = { planner: planning, analyzer, runner, manifests: lake.manifests, version };
   return {
     ...planning,
     writeRows: (statement, options) => writeStatementRows(statement, writing, options),
+    ingest: (target, rows, options) => ingestRows(target, rows, writing, options),
   };
 }

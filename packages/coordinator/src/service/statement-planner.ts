@@ -20,6 +20,7 @@ import { answerShow, likeMatcher } from '../statements/show.js';
 import { createStatementOf } from '../statements/show-create.js';
 import { changeCatalog } from '../writes/change-catalog.js';
 import { createView, dropView } from '../writes/change-view.js';
+import { insertParameterSchema } from '../writes/insert-parameters.js';
 import type { WriteOptions as RowWriteOptions, WriteOutcome } from '../writes/write-rows.js';
 
 export interface StatementPlannerDependencies extends PlannerDependencies {
@@ -37,6 +38,7 @@ export interface StatementPlannerDependencies extends PlannerDependencies {
 export interface StatementOptions {
   readonly session: Session;
   readonly sql: string;
+  /** Arrow IPC stream: of a query one row, of INSERT any number. */
   readonly parameters?: Uint8Array | undefined;
   readonly signal: AbortSignal;
   /** Of the query that the statement will be, where it is one already. */
@@ -130,7 +132,14 @@ export async function describeStatement(
   if (isRowWrite(statement)) {
     const query = await analyzeQuery(dependencies, statement.query, options);
     const { parameterSchema } = await describeQueryStatement(dependencies, { ...options, query });
-    return { schema: emptySchema, parameterSchema, isUpdate: true };
+    if (statement.kind !== 'insert') return { schema: emptySchema, parameterSchema, isUpdate: true };
+    const { session, signal } = options;
+    const change = { settings: session.settings, catalogs: dependencies.catalogs, signal };
+    return {
+      schema: emptySchema,
+      parameterSchema: await insertParameterSchema(statement, parameterSchema, change),
+      isUpdate: true,
+    };
   }
   if (changes.has(statement.kind)) return { schema: emptySchema, parameterSchema: undefined, isUpdate: true };
   const hasEffect = statement.kind === 'use' || statement.kind === 'set' || statement.kind === 'reset';

@@ -1,6 +1,12 @@
 /** INSERT and CREATE TABLE AS: a query's rows become data files, and these a snapshot. */
 import { QueryError } from '@svc/base';
-import { defaultWriteSettings, type TargetColumn, type WriteTarget, writeFragment } from '@svc/fragment-fn';
+import {
+  defaultWriteSettings,
+  type WriteOptions as FragmentWriteOptions,
+  type TargetColumn,
+  type WriteTarget,
+  writeFragment,
+} from '@svc/fragment-fn';
 import {
   commitWithRetry,
   createAppend,
@@ -13,11 +19,12 @@ import {
 import type { CreateTable, Insert } from '@svc/sql';
 import type { Session } from '../identity/session.js';
 import type { Analyzer } from '../planner/analyze.js';
-import { planQuery } from '../planner/plan-query.js';
+import { planQuery, type QueryPlan } from '../planner/plan-query.js';
 import { ownerOf, type PlannerDependencies } from '../planner/planner-dependencies.js';
 import { environmentOf, type QueryRunnerDependencies } from '../service/query-runner.js';
 import { isCode, writablePlace } from './change-catalog.js';
-import { placeFiles } from './place-files.js';
+import { parameterRowCount, rowsByParameters } from './parameter-rows.js';
+import { type PlacedFiles, placeFiles } from './place-files.js';
 import { columnCount, columnsOfQuery } from './query-columns.js';
 import { tableDefinition } from './table-definition.js';
 
@@ -33,6 +40,7 @@ export interface WriteDependencies {
 export interface WriteOptions {
   readonly session: Session;
   readonly queryId: string;
+  /** Arrow IPC stream; of INSERT with any number of rows, for each of which its query runs. */
   readonly parameters?: Uint8Array | undefined;
   readonly signal: AbortSignal;
 }
@@ -71,7 +79,7 @@ async function insertRows(
     currentFields(table),
     columnCount(plan.stub.description.schema),
   );
-  const rows = await writeRows({ dependencies, options, table, plan, columns });
+  const rows = await writeRows({ dependencies, options, table, ...plan, columns });
   if (rows.dataFiles.length > 0) {
     const append = appendOf(rows.dataFiles, table, dependencies);
     await discardOnFailure(rows, () =>
@@ -91,6 +99,8 @@ async function createTableAs(
   const { settings } = session;
   const change = { settings, catalogs: dependencies.planner.catalogs, signal };
   const { identifier, name, writable } = writablePlace(statement.name, change);
+  if (options.parameters !== undefined && parameterRowCount(options.parameters) > 1)
+    throw new QueryError('NOT_SUPPORTED', 'Several rows of parameters are taken by INSERT … VALUES only.');
   if (statement.ifNotExists && (await exists(() => writable.loadTable(identifier, { signal }))))
     return { text: `Table ${name} exists already.`, rowCount: 0n };
   const plan = await planRows(statement.query, dependencies, options);
@@ -98,7 +108,7 @@ async function createTableAs(
   const table = await writable.stageTable(identifier, definition, { signal });
   try {
     const columns = currentFields(table).map((field, position) => ({ field, position }));
-    const rows = await writeRows({ dependencies, options, table, plan, columns });
+    const rows = await writeRows({ dependencies, options, table, ...plan, columns });
     await discardOnFailure(rows, () => commitNewTable(table, rows.dataFiles, dependencies, writable, signal));
     return {
       text: `Table ${name} was created with ${rows.rowCount} ${rows.rowCount === 1n ? 'row' : 'rows'}.`,
@@ -110,7 +120,9 @@ async function createTableAs(
   }
 }
 
-type PlannedRows = Awaited<ReturnType<typeof planQuery>>;
+interface PlannedRows extends QueryPlan {
+  readonly fill?: RowsToWrite['fill'];
+}
 
 async function planRows(
   sql: string,
@@ -118,32 +130,46 @@ async function planRows(
   { session, parameters, signal }: WriteOptions,
 ): Promise<PlannedRows> {
   const query = await analyzer.analyze(sql, ownerOf(session), signal);
-  return await planQuery(planner, { query, session, parameters, signal });
+  if (parameters === undefined || parameterRowCount(parameters) === 1)
+    return await planQuery(planner, { query, session, parameters, signal });
+  const plan = await planQuery(planner, { query, session, signal });
+  const { sql: rowsSql, fill } = rowsByParameters(plan, query.gated.parameters, parameters);
+  return { ...plan, fragment: { ...plan.fragment, sql: rowsSql, lane: 'query' }, fill };
 }
 
-interface RowsToWrite {
-  readonly dependencies: WriteDependencies;
-  readonly options: WriteOptions;
+export interface RowsToWrite extends Pick<QueryPlan, 'stores'> {
+  readonly fragment: Omit<QueryPlan['fragment'], 'lane'>;
+  readonly dependencies: Pick<WriteDependencies, 'runner'>;
+  readonly options: Pick<WriteOptions, 'signal' | 'queryId'>;
   readonly table: TableToWrite & { readonly store: LoadedTable['store'] };
-  readonly plan: PlannedRows;
   readonly columns: readonly TargetColumn[];
+  /** Where the files go, when there are more to come: they are discarded all together. */
+  readonly placed?: PlacedFiles;
+  /** Makes what the query reads beside tables. */
+  readonly fill?: FragmentWriteOptions['fill'];
 }
 
-interface WrittenRows extends Pick<ReturnType<typeof placeFiles>, 'dataFiles' | 'discard'> {
+export interface WrittenRows extends Pick<PlacedFiles, 'dataFiles' | 'discard'> {
   readonly rowCount: bigint;
 }
 
-async function writeRows({ dependencies, options, table, plan, columns }: RowsToWrite): Promise<WrittenRows> {
+/** Runs the query and puts its rows into the table's folder, as files of nobody yet. Leaves none when it throws. */
+export async function writeRows(rows: RowsToWrite): Promise<WrittenRows> {
+  const { dependencies, options, table, columns, fill } = rows;
   const { runner } = dependencies;
   const { signal, queryId } = options;
-  const placed = placeFiles(table, table.store);
+  const placed = rows.placed ?? placeFiles(table, table.store);
   // Pages of whole columns are for clients: here the engine reads and writes them.
-  const { wholeColumns: _wholeColumns, ...fragment } = plan.fragment;
+  const { wholeColumns: _wholeColumns, ...fragment } = rows.fragment;
   const request = { ...fragment, lane: 'query', queryId, target: targetOf(table, columns) } as const;
   using _place = await runner.admission.enter('query', signal);
   return await discardOnFailure(placed, async () => {
-    const environment = environmentOf(runner, { fragment: plan.fragment, stores: plan.stores });
-    const { rowCount, statistics } = await writeFragment(request, environment, { signal, take: placed.take });
+    const environment = environmentOf(runner, { fragment: request, stores: rows.stores });
+    const { rowCount, statistics } = await writeFragment(request, environment, {
+      signal,
+      take: placed.take,
+      ...(fill && { fill }),
+    });
     runner.metrics.scanRows.inc({ stage: 'read' }, Number(statistics.rowsScanned));
     return { dataFiles: placed.dataFiles, discard: placed.discard, rowCount };
   });
@@ -158,13 +184,13 @@ function targetOf({ metadata }: TableToWrite, columns: readonly TargetColumn[]):
   return { ...defaultWriteSettings, columns, partitions };
 }
 
-function currentFields({ metadata }: TableToWrite): readonly NestedField[] {
+export function currentFields({ metadata }: TableToWrite): readonly NestedField[] {
   return metadata.schemas.find(({ schemaId }) => schemaId === metadata.currentSchemaId)?.fields ?? [];
 }
 
 /** Which column of the query each column of the table takes. */
-function targetColumns(
-  { columns }: Insert,
+export function targetColumns(
+  { columns }: Pick<Insert, 'columns'>,
   table: string,
   fields: readonly NestedField[],
   count: number,
@@ -191,15 +217,15 @@ function targetColumns(
 }
 
 /** As in queries: names do not differ by case. */
-function isNamed(field: NestedField, name: string): boolean {
+export function isNamed(field: NestedField, name: string): boolean {
   return field.name.toLowerCase() === name.toLowerCase();
 }
 
-function appendOf(
+export function appendOf(
   dataFiles: WrittenRows['dataFiles'],
   { metadata, store }: TableToWrite & Pick<LoadedTable, 'store'>,
-  { manifests, version }: WriteDependencies,
-) {
+  { manifests, version }: Pick<WriteDependencies, 'manifests' | 'version'>,
+): ReturnType<typeof createAppend> {
   return createAppend({
     store,
     files: manifests,
@@ -210,10 +236,10 @@ function appendOf(
   });
 }
 
-async function commitNewTable(
+export async function commitNewTable(
   table: StagedNewTable,
   dataFiles: WrittenRows['dataFiles'],
-  dependencies: WriteDependencies,
+  dependencies: Pick<WriteDependencies, 'manifests' | 'version'>,
   writable: ReturnType<typeof writablePlace>['writable'],
   signal: AbortSignal,
 ): Promise<void> {
@@ -239,7 +265,10 @@ async function commitNewTable(
 }
 
 /** After a definite failure the files are nobody's. While it is unknown whether a commit succeeded they stay. */
-async function discardOnFailure<T>(rows: { discard(): Promise<void> }, body: () => Promise<T>): Promise<T> {
+export async function discardOnFailure<T>(
+  rows: { discard(): Promise<void> },
+  body: () => Promise<T>,
+): Promise<T> {
   try {
     return await body();
   } catch (error) {

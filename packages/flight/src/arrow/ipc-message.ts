@@ -66,6 +66,21 @@ function readHeaderLength(buffer: Buffer, position: number): number {
   return length;
 }
 
+/** What a message is, by its header; undefined for kinds that no stream has. Throws INVALID_ARGUMENT. */
+export function messageKind(header: Uint8Array): 'schema' | 'dictionary' | 'batch' | undefined {
+  try {
+    const buffer = asBuffer(header);
+    const table = buffer.readUInt32LE(0);
+    const vtable = table - buffer.readInt32LE(table);
+    const slot = 4 + 1 * 2;
+    const offset = buffer.readUInt16LE(vtable) > slot ? buffer.readUInt16LE(vtable + slot) : 0;
+    const kind = offset === 0 ? 0 : buffer.readUInt8(table + offset);
+    return ([undefined, 'schema', 'dictionary', 'batch'] as const)[kind];
+  } catch (cause) {
+    throw malformed(cause);
+  }
+}
+
 /** `Message.bodyLength`, the fourth field of the flatbuffer table; an absent field is 0. */
 function readBodyLength(header: Buffer): number {
   try {

@@ -29,9 +29,9 @@ test('every id of the format is answered', () => {
 });
 
 test('each kind of value arrives through its child of the union', () => {
-  const info = decode([0, 3, 6, 8, 508, 511, 541, 562]);
+  const info = decode([0, 4, 6, 8, 508, 511, 541, 562]);
   assert.equal(info.get(0), 'svc');
-  assert.equal(info.get(3), true);
+  assert.equal(info.get(4), true);
   assert.equal(info.get(6), null);
   assert.equal(info.get(8), 0);
   assert.deepEqual([...(info.get(508) as Iterable<string>)], ['QUALIFY']);
@@ -51,7 +51,11 @@ test('only what was asked for is answered, once, and unknown ids are left out', 
   assert.deepEqual([...decode([8, 8, 99_999, 0]).keys()], [8, 0]);
 });
 
+test('what writes and cancels is answered as present', () => {
+  assert.deepEqual([...decode([3, 9, 10, 501, 502]).values()], [false, true, true, true, true]);
+});
+
 test('what is not built is answered as absent', () => {
-  const info = decode([5, 8, 9, 10, 500, 501, 502, 563, 572]);
+  const info = decode([5, 8, 11, 500, 563, 572]);
   for (const [id, value] of info) assert.ok(value === false || value === 0, `${id}`);
 });

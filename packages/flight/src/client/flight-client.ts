@@ -1,4 +1,5 @@
 import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
+import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { Channel, credentials, Metadata } from '@grpc/grpc-js';
 import { QueryError } from '@svc/base';
 import { splitIpcStream } from '../arrow/ipc-message.js';
@@ -6,12 +7,17 @@ import { encodeSchema, schemaOf } from '../arrow/table-message.js';
 import { encodeFlightData, type IpcMessage } from '../framing/flight-data.js';
 import {
   ActionSchema,
+  CancelFlightInfoRequestSchema,
+  CancelFlightInfoResultSchema,
+  CancelStatus,
   FlightDataSchema,
   FlightDescriptor_DescriptorType,
   FlightDescriptorSchema,
+  FlightEndpointSchema,
   FlightInfoSchema,
   HandshakeRequestSchema,
   PutResultSchema,
+  RenewFlightEndpointRequestSchema,
   ResultSchema,
   TicketSchema,
 } from '../gen/Flight_pb.js';
@@ -21,10 +27,13 @@ import {
   ActionCreatePreparedStatementResultSchema,
   CommandPreparedStatementQuerySchema,
   CommandPreparedStatementUpdateSchema,
+  CommandStatementIngestSchema,
   CommandStatementQuerySchema,
   CommandStatementUpdateSchema,
   DoPutPreparedStatementResultSchema,
   DoPutUpdateResultSchema,
+  CommandStatementIngest_TableDefinitionOptions_TableExistsOption as ExistsOption,
+  CommandStatementIngest_TableDefinitionOptions_TableNotExistOption as NotExistOption,
 } from '../gen/FlightSql_pb.js';
 import { decodeMessage, encodeMessage, packAny, unpackAnyOf } from '../messages/any.js';
 import type { FlightMethod } from '../server/service-definition.js';
@@ -61,6 +70,15 @@ export interface ClientPreparedStatement {
   readonly isUpdate: boolean;
 }
 
+export interface ClientIngestTarget {
+  readonly table: string;
+  readonly schema?: string;
+  readonly catalog?: string;
+  readonly temporary?: boolean;
+  readonly ifNotExists: 'create' | 'fail';
+  readonly ifExists: 'fail' | 'append' | 'replace';
+}
+
 /** A Flight SQL client for our own parts and for tests. Errors are QueryErrors with the server's code. */
 export interface FlightClient {
   /** Signs in by Handshake; later calls carry the bearer, which is answered too. */
@@ -69,6 +87,10 @@ export interface FlightClient {
   useBearer(bearer: string): void;
   planStatement(sql: string, options?: CallOptions): Promise<FlightQuery>;
   planPrepared(handle: Uint8Array, options?: CallOptions): Promise<FlightQuery>;
+  /** Ends what runs for a ticket, and gives it up. Answers whether something still ends. */
+  cancel(ticket: Uint8Array, options?: CallOptions): Promise<'cancelled' | 'cancelling' | 'not-cancellable'>;
+  /** Keeps a ticket; answers until when, in milliseconds since 1970, or undefined for one that does not expire. */
+  renew(ticket: Uint8Array, options?: CallOptions): Promise<number | undefined>;
   /** GetFlightInfo of any command, already packed in an Any. */
   plan(command: Uint8Array, options?: CallOptions): Promise<FlightQuery>;
   /** The messages of a ticket, the schema first; each is read from the connection when it is asked for. */
@@ -80,6 +102,12 @@ export interface FlightClient {
   update(sql: string, options?: CallOptions): Promise<bigint>;
   /** With parameters (an Arrow IPC stream), the statement runs for each row of them. */
   updatePrepared(handle: Uint8Array, parameters?: Uint8Array, options?: CallOptions): Promise<bigint>;
+  /** Uploads rows: an IPC schema message and its batches, taken as the server takes them. Answers their number. */
+  ingest(
+    target: ClientIngestTarget,
+    messages: Iterable<IpcMessage> | AsyncIterable<IpcMessage>,
+    options?: CallOptions,
+  ): Promise<bigint>;
   closePrepared(handle: Uint8Array, options?: CallOptions): Promise<void>;
   /** Runs an action; the bodies of its results. */
   action(type: string, body: Uint8Array, options?: CallOptions): Promise<readonly Uint8Array[]>;
@@ -165,7 +193,7 @@ export function createFlightClient(options: FlightClientOptions): FlightClient {
   /** One DoPut: the command with the first message of the stream; answers the metadata of the server's one result. */
   const put = async (
     command: Buffer,
-    stream: Uint8Array,
+    messages: Iterable<IpcMessage> | AsyncIterable<IpcMessage>,
     callOptions: CallOptions = {},
   ): Promise<Uint8Array> => {
     using call = open('DoPut', callOptions, bearer === undefined ? undefined : `Bearer ${bearer}`);
@@ -173,7 +201,7 @@ export function createFlightClient(options: FlightClientOptions): FlightClient {
       type: FlightDescriptor_DescriptorType.CMD,
       cmd: command,
     });
-    for (const message of splitIpcStream(stream)) {
+    for await (const message of messages) {
       await call.send(encodeFlightData(message, descriptor));
       descriptor = undefined;
     }
@@ -197,6 +225,29 @@ export function createFlightClient(options: FlightClientOptions): FlightClient {
       bearer = value;
     },
     plan,
+    async cancel(ticket, callOptions) {
+      const body = encodeMessage(CancelFlightInfoRequestSchema, {
+        info: { endpoint: [{ ticket: { ticket } }] },
+      });
+      const [answer] = await action('CancelFlightInfo', body, callOptions);
+      const { status } = decodeMessage(
+        CancelFlightInfoResultSchema,
+        present(answer, 'CancelFlightInfo'),
+        'The answer',
+      );
+      if (status === CancelStatus.NOT_CANCELLABLE) return 'not-cancellable';
+      return status === CancelStatus.CANCELLED ? 'cancelled' : 'cancelling';
+    },
+    async renew(ticket, callOptions) {
+      const body = encodeMessage(RenewFlightEndpointRequestSchema, { endpoint: { ticket: { ticket } } });
+      const [answer] = await action('RenewFlightEndpoint', body, callOptions);
+      const { expirationTime } = decodeMessage(
+        FlightEndpointSchema,
+        present(answer, 'RenewFlightEndpoint'),
+        'The answer',
+      );
+      return expirationTime && timestampMs(expirationTime);
+    },
     planStatement: (sql, callOptions) =>
       plan(packAny(CommandStatementQuerySchema, { query: sql }), callOptions),
     planPrepared: (handle, callOptions) =>
@@ -228,17 +279,32 @@ export function createFlightClient(options: FlightClientOptions): FlightClient {
     },
     async bind(handle, parameters, callOptions) {
       const command = packAny(CommandPreparedStatementQuerySchema, { preparedStatementHandle: handle });
-      const answer = await put(command, parameters, callOptions);
+      const answer = await put(command, splitIpcStream(parameters), callOptions);
       const result = decodeMessage(DoPutPreparedStatementResultSchema, answer, 'The answer');
       return result.preparedStatementHandle ?? handle;
     },
     async update(sql, callOptions) {
-      const answer = await put(packAny(CommandStatementUpdateSchema, { query: sql }), noRows, callOptions);
+      const answer = await put(
+        packAny(CommandStatementUpdateSchema, { query: sql }),
+        splitIpcStream(noRows),
+        callOptions,
+      );
       return decodeMessage(DoPutUpdateResultSchema, answer, 'The answer').recordCount;
     },
     async updatePrepared(handle, parameters = noRows, callOptions = {}) {
       const command = packAny(CommandPreparedStatementUpdateSchema, { preparedStatementHandle: handle });
-      const answer = await put(command, parameters, callOptions);
+      const answer = await put(command, splitIpcStream(parameters), callOptions);
+      return decodeMessage(DoPutUpdateResultSchema, answer, 'The answer').recordCount;
+    },
+    async ingest({ ifNotExists, ifExists, ...target }, messages, callOptions) {
+      const command = packAny(CommandStatementIngestSchema, {
+        ...target,
+        tableDefinitionOptions: {
+          ifNotExist: NotExistOption[ifNotExists === 'create' ? 'CREATE' : 'FAIL'],
+          ifExists: ExistsOption[ifExists === 'fail' ? 'FAIL' : ifExists === 'append' ? 'APPEND' : 'REPLACE'],
+        },
+      });
+      const answer = await put(command, messages, callOptions);
       return decodeMessage(DoPutUpdateResultSchema, answer, 'The answer').recordCount;
     },
     async closePrepared(handle, callOptions) {

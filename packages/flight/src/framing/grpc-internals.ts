@@ -11,7 +11,7 @@ export function http2StreamOf(call: ServerInterceptingCallInterface): ServerHttp
   return isServerHttp2Stream(stream) ? stream : undefined;
 }
 
-/** Lowers the size of the messages that a call may send, which grpc-js takes from the server's options only. */
+/** Sets the size of the messages that a call may send, which grpc-js takes from the server's options only. */
 export function limitRequestBytes(call: ServerInterceptingCallInterface, maxBytes: number): void {
   const decoder: unknown = Reflect.get(call, 'decoder');
   if (typeof decoder === 'object' && decoder !== null && 'maxReadMessageLength' in decoder)

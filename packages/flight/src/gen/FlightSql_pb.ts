@@ -5,15 +5,15 @@
 // @generated from file FlightSql.proto (package arrow.flight.protocol.sql, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
-import type { Message } from "@bufbuild/protobuf";
+import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file FlightSql.proto.
  */
 export const file_FlightSql: GenFile = /*@__PURE__*/
-  fileDesc("Cg9GbGlnaHRTcWwucHJvdG8SGWFycm93LmZsaWdodC5wcm90b2NvbC5zcWwiIQoRQ29tbWFuZEdldFNxbEluZm8SDAoEaW5mbxgBIAMoDSI+ChZDb21tYW5kR2V0WGRiY1R5cGVJbmZvEhYKCWRhdGFfdHlwZRgBIAEoBUgAiAEBQgwKCl9kYXRhX3R5cGUiFAoSQ29tbWFuZEdldENhdGFsb2dzInsKE0NvbW1hbmRHZXREYlNjaGVtYXMSFAoHY2F0YWxvZxgBIAEoCUgAiAEBEiUKGGRiX3NjaGVtYV9maWx0ZXJfcGF0dGVybhgCIAEoCUgBiAEBQgoKCF9jYXRhbG9nQhsKGV9kYl9zY2hlbWFfZmlsdGVyX3BhdHRlcm4i6wEKEENvbW1hbmRHZXRUYWJsZXMSFAoHY2F0YWxvZxgBIAEoCUgAiAEBEiUKGGRiX3NjaGVtYV9maWx0ZXJfcGF0dGVybhgCIAEoCUgBiAEBEiYKGXRhYmxlX25hbWVfZmlsdGVyX3BhdHRlcm4YAyABKAlIAogBARITCgt0YWJsZV90eXBlcxgEIAMoCRIWCg5pbmNsdWRlX3NjaGVtYRgFIAEoCEIKCghfY2F0YWxvZ0IbChlfZGJfc2NoZW1hX2ZpbHRlcl9wYXR0ZXJuQhwKGl90YWJsZV9uYW1lX2ZpbHRlcl9wYXR0ZXJuIhYKFENvbW1hbmRHZXRUYWJsZVR5cGVzIhcKFUNvbW1hbmRHZXRQcmltYXJ5S2V5cyIYChZDb21tYW5kR2V0RXhwb3J0ZWRLZXlzIhgKFkNvbW1hbmRHZXRJbXBvcnRlZEtleXMiGgoYQ29tbWFuZEdldENyb3NzUmVmZXJlbmNlIlYKFUNvbW1hbmRTdGF0ZW1lbnRRdWVyeRINCgVxdWVyeRgBIAEoCRIbCg50cmFuc2FjdGlvbl9pZBgCIAEoDEgAiAEBQhEKD190cmFuc2FjdGlvbl9pZCIfCh1Db21tYW5kU3RhdGVtZW50U3Vic3RyYWl0UGxhbiJCCh1Db21tYW5kUHJlcGFyZWRTdGF0ZW1lbnRRdWVyeRIhChlwcmVwYXJlZF9zdGF0ZW1lbnRfaGFuZGxlGAEgASgMIlcKFkNvbW1hbmRTdGF0ZW1lbnRVcGRhdGUSDQoFcXVlcnkYASABKAkSGwoOdHJhbnNhY3Rpb25faWQYAiABKAxIAIgBAUIRCg9fdHJhbnNhY3Rpb25faWQiQwoeQ29tbWFuZFByZXBhcmVkU3RhdGVtZW50VXBkYXRlEiEKGXByZXBhcmVkX3N0YXRlbWVudF9oYW5kbGUYASABKAwiGAoWQ29tbWFuZFN0YXRlbWVudEluZ2VzdCIwChRUaWNrZXRTdGF0ZW1lbnRRdWVyeRIYChBzdGF0ZW1lbnRfaGFuZGxlGAEgASgMImUKJEFjdGlvbkNyZWF0ZVByZXBhcmVkU3RhdGVtZW50UmVxdWVzdBINCgVxdWVyeRgBIAEoCRIbCg50cmFuc2FjdGlvbl9pZBgCIAEoDEgAiAEBQhEKD190cmFuc2FjdGlvbl9pZCKgAQojQWN0aW9uQ3JlYXRlUHJlcGFyZWRTdGF0ZW1lbnRSZXN1bHQSIQoZcHJlcGFyZWRfc3RhdGVtZW50X2hhbmRsZRgBIAEoDBIWCg5kYXRhc2V0X3NjaGVtYRgCIAEoDBIYChBwYXJhbWV0ZXJfc2NoZW1hGAMgASgMEhYKCWlzX3VwZGF0ZRgEIAEoCEgAiAEBQgwKCl9pc191cGRhdGUiSAojQWN0aW9uQ2xvc2VQcmVwYXJlZFN0YXRlbWVudFJlcXVlc3QSIQoZcHJlcGFyZWRfc3RhdGVtZW50X2hhbmRsZRgBIAEoDCIpChFEb1B1dFVwZGF0ZVJlc3VsdBIUCgxyZWNvcmRfY291bnQYASABKAMiZAocRG9QdXRQcmVwYXJlZFN0YXRlbWVudFJlc3VsdBImChlwcmVwYXJlZF9zdGF0ZW1lbnRfaGFuZGxlGAEgASgMSACIAQFCHAoaX3ByZXBhcmVkX3N0YXRlbWVudF9oYW5kbGViBnByb3RvMw");
+  fileDesc("Cg9GbGlnaHRTcWwucHJvdG8SGWFycm93LmZsaWdodC5wcm90b2NvbC5zcWwiIQoRQ29tbWFuZEdldFNxbEluZm8SDAoEaW5mbxgBIAMoDSI+ChZDb21tYW5kR2V0WGRiY1R5cGVJbmZvEhYKCWRhdGFfdHlwZRgBIAEoBUgAiAEBQgwKCl9kYXRhX3R5cGUiFAoSQ29tbWFuZEdldENhdGFsb2dzInsKE0NvbW1hbmRHZXREYlNjaGVtYXMSFAoHY2F0YWxvZxgBIAEoCUgAiAEBEiUKGGRiX3NjaGVtYV9maWx0ZXJfcGF0dGVybhgCIAEoCUgBiAEBQgoKCF9jYXRhbG9nQhsKGV9kYl9zY2hlbWFfZmlsdGVyX3BhdHRlcm4i6wEKEENvbW1hbmRHZXRUYWJsZXMSFAoHY2F0YWxvZxgBIAEoCUgAiAEBEiUKGGRiX3NjaGVtYV9maWx0ZXJfcGF0dGVybhgCIAEoCUgBiAEBEiYKGXRhYmxlX25hbWVfZmlsdGVyX3BhdHRlcm4YAyABKAlIAogBARITCgt0YWJsZV90eXBlcxgEIAMoCRIWCg5pbmNsdWRlX3NjaGVtYRgFIAEoCEIKCghfY2F0YWxvZ0IbChlfZGJfc2NoZW1hX2ZpbHRlcl9wYXR0ZXJuQhwKGl90YWJsZV9uYW1lX2ZpbHRlcl9wYXR0ZXJuIhYKFENvbW1hbmRHZXRUYWJsZVR5cGVzIhcKFUNvbW1hbmRHZXRQcmltYXJ5S2V5cyIYChZDb21tYW5kR2V0RXhwb3J0ZWRLZXlzIhgKFkNvbW1hbmRHZXRJbXBvcnRlZEtleXMiGgoYQ29tbWFuZEdldENyb3NzUmVmZXJlbmNlIlYKFUNvbW1hbmRTdGF0ZW1lbnRRdWVyeRINCgVxdWVyeRgBIAEoCRIbCg50cmFuc2FjdGlvbl9pZBgCIAEoDEgAiAEBQhEKD190cmFuc2FjdGlvbl9pZCIfCh1Db21tYW5kU3RhdGVtZW50U3Vic3RyYWl0UGxhbiJCCh1Db21tYW5kUHJlcGFyZWRTdGF0ZW1lbnRRdWVyeRIhChlwcmVwYXJlZF9zdGF0ZW1lbnRfaGFuZGxlGAEgASgMIlcKFkNvbW1hbmRTdGF0ZW1lbnRVcGRhdGUSDQoFcXVlcnkYASABKAkSGwoOdHJhbnNhY3Rpb25faWQYAiABKAxIAIgBAUIRCg9fdHJhbnNhY3Rpb25faWQiQwoeQ29tbWFuZFByZXBhcmVkU3RhdGVtZW50VXBkYXRlEiEKGXByZXBhcmVkX3N0YXRlbWVudF9oYW5kbGUYASABKAwitgcKFkNvbW1hbmRTdGF0ZW1lbnRJbmdlc3QSagoYdGFibGVfZGVmaW5pdGlvbl9vcHRpb25zGAEgASgLMkguYXJyb3cuZmxpZ2h0LnByb3RvY29sLnNxbC5Db21tYW5kU3RhdGVtZW50SW5nZXN0LlRhYmxlRGVmaW5pdGlvbk9wdGlvbnMSDQoFdGFibGUYAiABKAkSEwoGc2NoZW1hGAMgASgJSACIAQESFAoHY2F0YWxvZxgEIAEoCUgBiAEBEhEKCXRlbXBvcmFyeRgFIAEoCBIbCg50cmFuc2FjdGlvbl9pZBgGIAEoDEgCiAEBElAKB29wdGlvbnMY6AcgAygLMj4uYXJyb3cuZmxpZ2h0LnByb3RvY29sLnNxbC5Db21tYW5kU3RhdGVtZW50SW5nZXN0Lk9wdGlvbnNFbnRyeRqZBAoWVGFibGVEZWZpbml0aW9uT3B0aW9ucxJyCgxpZl9ub3RfZXhpc3QYASABKA4yXC5hcnJvdy5mbGlnaHQucHJvdG9jb2wuc3FsLkNvbW1hbmRTdGF0ZW1lbnRJbmdlc3QuVGFibGVEZWZpbml0aW9uT3B0aW9ucy5UYWJsZU5vdEV4aXN0T3B0aW9uEm0KCWlmX2V4aXN0cxgCIAEoDjJaLmFycm93LmZsaWdodC5wcm90b2NvbC5zcWwuQ29tbWFuZFN0YXRlbWVudEluZ2VzdC5UYWJsZURlZmluaXRpb25PcHRpb25zLlRhYmxlRXhpc3RzT3B0aW9uIoEBChNUYWJsZU5vdEV4aXN0T3B0aW9uEiYKIlRBQkxFX05PVF9FWElTVF9PUFRJT05fVU5TUEVDSUZJRUQQABIhCh1UQUJMRV9OT1RfRVhJU1RfT1BUSU9OX0NSRUFURRABEh8KG1RBQkxFX05PVF9FWElTVF9PUFRJT05fRkFJTBACIpcBChFUYWJsZUV4aXN0c09wdGlvbhIjCh9UQUJMRV9FWElTVFNfT1BUSU9OX1VOU1BFQ0lGSUVEEAASHAoYVEFCTEVfRVhJU1RTX09QVElPTl9GQUlMEAESHgoaVEFCTEVfRVhJU1RTX09QVElPTl9BUFBFTkQQAhIfChtUQUJMRV9FWElTVFNfT1BUSU9OX1JFUExBQ0UQAxouCgxPcHRpb25zRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIJCgdfc2NoZW1hQgoKCF9jYXRhbG9nQhEKD190cmFuc2FjdGlvbl9pZCIwChRUaWNrZXRTdGF0ZW1lbnRRdWVyeRIYChBzdGF0ZW1lbnRfaGFuZGxlGAEgASgMImUKJEFjdGlvbkNyZWF0ZVByZXBhcmVkU3RhdGVtZW50UmVxdWVzdBINCgVxdWVyeRgBIAEoCRIbCg50cmFuc2FjdGlvbl9pZBgCIAEoDEgAiAEBQhEKD190cmFuc2FjdGlvbl9pZCKgAQojQWN0aW9uQ3JlYXRlUHJlcGFyZWRTdGF0ZW1lbnRSZXN1bHQSIQoZcHJlcGFyZWRfc3RhdGVtZW50X2hhbmRsZRgBIAEoDBIWCg5kYXRhc2V0X3NjaGVtYRgCIAEoDBIYChBwYXJhbWV0ZXJfc2NoZW1hGAMgASgMEhYKCWlzX3VwZGF0ZRgEIAEoCEgAiAEBQgwKCl9pc191cGRhdGUiKAoYQWN0aW9uQ2FuY2VsUXVlcnlSZXF1ZXN0EgwKBGluZm8YASABKAwi+AEKF0FjdGlvbkNhbmNlbFF1ZXJ5UmVzdWx0Ek8KBnJlc3VsdBgBIAEoDjI/LmFycm93LmZsaWdodC5wcm90b2NvbC5zcWwuQWN0aW9uQ2FuY2VsUXVlcnlSZXN1bHQuQ2FuY2VsUmVzdWx0IosBCgxDYW5jZWxSZXN1bHQSHQoZQ0FOQ0VMX1JFU1VMVF9VTlNQRUNJRklFRBAAEhsKF0NBTkNFTF9SRVNVTFRfQ0FOQ0VMTEVEEAESHAoYQ0FOQ0VMX1JFU1VMVF9DQU5DRUxMSU5HEAISIQodQ0FOQ0VMX1JFU1VMVF9OT1RfQ0FOQ0VMTEFCTEUQAyJICiNBY3Rpb25DbG9zZVByZXBhcmVkU3RhdGVtZW50UmVxdWVzdBIhChlwcmVwYXJlZF9zdGF0ZW1lbnRfaGFuZGxlGAEgASgMIikKEURvUHV0VXBkYXRlUmVzdWx0EhQKDHJlY29yZF9jb3VudBgBIAEoAyJkChxEb1B1dFByZXBhcmVkU3RhdGVtZW50UmVzdWx0EiYKGXByZXBhcmVkX3N0YXRlbWVudF9oYW5kbGUYASABKAxIAIgBAUIcChpfcHJlcGFyZWRfc3RhdGVtZW50X2hhbmRsZWIGcHJvdG8z");
 
 /**
  * @generated from message arrow.flight.protocol.sql.CommandGetSqlInfo
@@ -282,9 +282,45 @@ export const CommandPreparedStatementUpdateSchema: GenMessage<CommandPreparedSta
   messageDesc(file_FlightSql, 14);
 
 /**
+ * In front of a DoPut whose rows are to become rows of a table.
+ *
  * @generated from message arrow.flight.protocol.sql.CommandStatementIngest
  */
 export type CommandStatementIngest = Message<"arrow.flight.protocol.sql.CommandStatementIngest"> & {
+  /**
+   * @generated from field: arrow.flight.protocol.sql.CommandStatementIngest.TableDefinitionOptions table_definition_options = 1;
+   */
+  tableDefinitionOptions?: CommandStatementIngest_TableDefinitionOptions | undefined;
+
+  /**
+   * @generated from field: string table = 2;
+   */
+  table: string;
+
+  /**
+   * @generated from field: optional string schema = 3;
+   */
+  schema?: string | undefined;
+
+  /**
+   * @generated from field: optional string catalog = 4;
+   */
+  catalog?: string | undefined;
+
+  /**
+   * @generated from field: bool temporary = 5;
+   */
+  temporary: boolean;
+
+  /**
+   * @generated from field: optional bytes transaction_id = 6;
+   */
+  transactionId?: Uint8Array | undefined;
+
+  /**
+   * @generated from field: map<string, string> options = 1000;
+   */
+  options: { [key: string]: string };
 };
 
 /**
@@ -293,6 +329,95 @@ export type CommandStatementIngest = Message<"arrow.flight.protocol.sql.CommandS
  */
 export const CommandStatementIngestSchema: GenMessage<CommandStatementIngest> = /*@__PURE__*/
   messageDesc(file_FlightSql, 15);
+
+/**
+ * @generated from message arrow.flight.protocol.sql.CommandStatementIngest.TableDefinitionOptions
+ */
+export type CommandStatementIngest_TableDefinitionOptions = Message<"arrow.flight.protocol.sql.CommandStatementIngest.TableDefinitionOptions"> & {
+  /**
+   * @generated from field: arrow.flight.protocol.sql.CommandStatementIngest.TableDefinitionOptions.TableNotExistOption if_not_exist = 1;
+   */
+  ifNotExist: CommandStatementIngest_TableDefinitionOptions_TableNotExistOption;
+
+  /**
+   * @generated from field: arrow.flight.protocol.sql.CommandStatementIngest.TableDefinitionOptions.TableExistsOption if_exists = 2;
+   */
+  ifExists: CommandStatementIngest_TableDefinitionOptions_TableExistsOption;
+};
+
+/**
+ * Describes the message arrow.flight.protocol.sql.CommandStatementIngest.TableDefinitionOptions.
+ * Use `create(CommandStatementIngest_TableDefinitionOptionsSchema)` to create a new message.
+ */
+export const CommandStatementIngest_TableDefinitionOptionsSchema: GenMessage<CommandStatementIngest_TableDefinitionOptions> = /*@__PURE__*/
+  messageDesc(file_FlightSql, 15, 0);
+
+/**
+ * @generated from enum arrow.flight.protocol.sql.CommandStatementIngest.TableDefinitionOptions.TableNotExistOption
+ */
+export const CommandStatementIngest_TableDefinitionOptions_TableNotExistOption = {
+  /**
+   * @generated from enum value: TABLE_NOT_EXIST_OPTION_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * @generated from enum value: TABLE_NOT_EXIST_OPTION_CREATE = 1;
+   */
+  CREATE: 1,
+
+  /**
+   * @generated from enum value: TABLE_NOT_EXIST_OPTION_FAIL = 2;
+   */
+  FAIL: 2,
+} as const;
+
+/**
+ * @generated from enum arrow.flight.protocol.sql.CommandStatementIngest.TableDefinitionOptions.TableNotExistOption
+ */
+export type CommandStatementIngest_TableDefinitionOptions_TableNotExistOption = (typeof CommandStatementIngest_TableDefinitionOptions_TableNotExistOption)[keyof typeof CommandStatementIngest_TableDefinitionOptions_TableNotExistOption] | UnknownEnum;
+
+/**
+ * Describes the enum arrow.flight.protocol.sql.CommandStatementIngest.TableDefinitionOptions.TableNotExistOption.
+ */
+export const CommandStatementIngest_TableDefinitionOptions_TableNotExistOptionSchema: GenEnum<CommandStatementIngest_TableDefinitionOptions_TableNotExistOption> = /*@__PURE__*/
+  enumDesc(file_FlightSql, 15, 0, 0);
+
+/**
+ * @generated from enum arrow.flight.protocol.sql.CommandStatementIngest.TableDefinitionOptions.TableExistsOption
+ */
+export const CommandStatementIngest_TableDefinitionOptions_TableExistsOption = {
+  /**
+   * @generated from enum value: TABLE_EXISTS_OPTION_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * @generated from enum value: TABLE_EXISTS_OPTION_FAIL = 1;
+   */
+  FAIL: 1,
+
+  /**
+   * @generated from enum value: TABLE_EXISTS_OPTION_APPEND = 2;
+   */
+  APPEND: 2,
+
+  /**
+   * @generated from enum value: TABLE_EXISTS_OPTION_REPLACE = 3;
+   */
+  REPLACE: 3,
+} as const;
+
+/**
+ * @generated from enum arrow.flight.protocol.sql.CommandStatementIngest.TableDefinitionOptions.TableExistsOption
+ */
+export type CommandStatementIngest_TableDefinitionOptions_TableExistsOption = (typeof CommandStatementIngest_TableDefinitionOptions_TableExistsOption)[keyof typeof CommandStatementIngest_TableDefinitionOptions_TableExistsOption] | UnknownEnum;
+
+/**
+ * Describes the enum arrow.flight.protocol.sql.CommandStatementIngest.TableDefinitionOptions.TableExistsOption.
+ */
+export const CommandStatementIngest_TableDefinitionOptions_TableExistsOptionSchema: GenEnum<CommandStatementIngest_TableDefinitionOptions_TableExistsOption> = /*@__PURE__*/
+  enumDesc(file_FlightSql, 15, 0, 1);
 
 /**
  * Inside an Any in Ticket.ticket.
@@ -370,6 +495,78 @@ export const ActionCreatePreparedStatementResultSchema: GenMessage<ActionCreateP
   messageDesc(file_FlightSql, 18);
 
 /**
+ * What drivers sent before CancelFlightInfo: `info` is a FlightInfo.
+ *
+ * @generated from message arrow.flight.protocol.sql.ActionCancelQueryRequest
+ */
+export type ActionCancelQueryRequest = Message<"arrow.flight.protocol.sql.ActionCancelQueryRequest"> & {
+  /**
+   * @generated from field: bytes info = 1;
+   */
+  info: Uint8Array;
+};
+
+/**
+ * Describes the message arrow.flight.protocol.sql.ActionCancelQueryRequest.
+ * Use `create(ActionCancelQueryRequestSchema)` to create a new message.
+ */
+export const ActionCancelQueryRequestSchema: GenMessage<ActionCancelQueryRequest> = /*@__PURE__*/
+  messageDesc(file_FlightSql, 19);
+
+/**
+ * @generated from message arrow.flight.protocol.sql.ActionCancelQueryResult
+ */
+export type ActionCancelQueryResult = Message<"arrow.flight.protocol.sql.ActionCancelQueryResult"> & {
+  /**
+   * @generated from field: arrow.flight.protocol.sql.ActionCancelQueryResult.CancelResult result = 1;
+   */
+  result: ActionCancelQueryResult_CancelResult;
+};
+
+/**
+ * Describes the message arrow.flight.protocol.sql.ActionCancelQueryResult.
+ * Use `create(ActionCancelQueryResultSchema)` to create a new message.
+ */
+export const ActionCancelQueryResultSchema: GenMessage<ActionCancelQueryResult> = /*@__PURE__*/
+  messageDesc(file_FlightSql, 20);
+
+/**
+ * @generated from enum arrow.flight.protocol.sql.ActionCancelQueryResult.CancelResult
+ */
+export const ActionCancelQueryResult_CancelResult = {
+  /**
+   * @generated from enum value: CANCEL_RESULT_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * @generated from enum value: CANCEL_RESULT_CANCELLED = 1;
+   */
+  CANCELLED: 1,
+
+  /**
+   * @generated from enum value: CANCEL_RESULT_CANCELLING = 2;
+   */
+  CANCELLING: 2,
+
+  /**
+   * @generated from enum value: CANCEL_RESULT_NOT_CANCELLABLE = 3;
+   */
+  NOT_CANCELLABLE: 3,
+} as const;
+
+/**
+ * @generated from enum arrow.flight.protocol.sql.ActionCancelQueryResult.CancelResult
+ */
+export type ActionCancelQueryResult_CancelResult = (typeof ActionCancelQueryResult_CancelResult)[keyof typeof ActionCancelQueryResult_CancelResult] | UnknownEnum;
+
+/**
+ * Describes the enum arrow.flight.protocol.sql.ActionCancelQueryResult.CancelResult.
+ */
+export const ActionCancelQueryResult_CancelResultSchema: GenEnum<ActionCancelQueryResult_CancelResult> = /*@__PURE__*/
+  enumDesc(file_FlightSql, 20, 0);
+
+/**
  * @generated from message arrow.flight.protocol.sql.ActionClosePreparedStatementRequest
  */
 export type ActionClosePreparedStatementRequest = Message<"arrow.flight.protocol.sql.ActionClosePreparedStatementRequest"> & {
@@ -384,7 +581,7 @@ export type ActionClosePreparedStatementRequest = Message<"arrow.flight.protocol
  * Use `create(ActionClosePreparedStatementRequestSchema)` to create a new message.
  */
 export const ActionClosePreparedStatementRequestSchema: GenMessage<ActionClosePreparedStatementRequest> = /*@__PURE__*/
-  messageDesc(file_FlightSql, 19);
+  messageDesc(file_FlightSql, 21);
 
 /**
  * In PutResult.app_metadata, not inside an Any.
@@ -404,7 +601,7 @@ export type DoPutUpdateResult = Message<"arrow.flight.protocol.sql.DoPutUpdateRe
  * Use `create(DoPutUpdateResultSchema)` to create a new message.
  */
 export const DoPutUpdateResultSchema: GenMessage<DoPutUpdateResult> = /*@__PURE__*/
-  messageDesc(file_FlightSql, 20);
+  messageDesc(file_FlightSql, 22);
 
 /**
  * @generated from message arrow.flight.protocol.sql.DoPutPreparedStatementResult
@@ -423,5 +620,5 @@ export type DoPutPreparedStatementResult = Message<"arrow.flight.protocol.sql.Do
  * Use `create(DoPutPreparedStatementResultSchema)` to create a new message.
  */
 export const DoPutPreparedStatementResultSchema: GenMessage<DoPutPreparedStatementResult> = /*@__PURE__*/
-  messageDesc(file_FlightSql, 21);
+  messageDesc(file_FlightSql, 23);
 

@@ -9,13 +9,15 @@
 
 import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file Flight.proto.
  */
 export const file_Flight: GenFile = /*@__PURE__*/
-  fileDesc("CgxGbGlnaHQucHJvdG8SFWFycm93LmZsaWdodC5wcm90b2NvbCI9ChBIYW5kc2hha2VSZXF1ZXN0EhgKEHByb3RvY29sX3ZlcnNpb24YASABKAQSDwoHcGF5bG9hZBgCIAEoDCI+ChFIYW5kc2hha2VSZXNwb25zZRIYChBwcm90b2NvbF92ZXJzaW9uGAEgASgEEg8KB3BheWxvYWQYAiABKAwiLwoJQmFzaWNBdXRoEhAKCHVzZXJuYW1lGAIgASgJEhAKCHBhc3N3b3JkGAMgASgJIgcKBUVtcHR5Ii8KCkFjdGlvblR5cGUSDAoEdHlwZRgBIAEoCRITCgtkZXNjcmlwdGlvbhgCIAEoCSIkCgZBY3Rpb24SDAoEdHlwZRgBIAEoCRIMCgRib2R5GAIgASgMIhYKBlJlc3VsdBIMCgRib2R5GAEgASgMIh4KDFNjaGVtYVJlc3VsdBIOCgZzY2hlbWEYASABKAwipQEKEEZsaWdodERlc2NyaXB0b3ISRAoEdHlwZRgBIAEoDjI2LmFycm93LmZsaWdodC5wcm90b2NvbC5GbGlnaHREZXNjcmlwdG9yLkRlc2NyaXB0b3JUeXBlEgsKA2NtZBgCIAEoDBIMCgRwYXRoGAMgAygJIjAKDkRlc2NyaXB0b3JUeXBlEgsKB1VOS05PV04QABIICgRQQVRIEAESBwoDQ01EEAIi7AEKCkZsaWdodEluZm8SDgoGc2NoZW1hGAEgASgMEkIKEWZsaWdodF9kZXNjcmlwdG9yGAIgASgLMicuYXJyb3cuZmxpZ2h0LnByb3RvY29sLkZsaWdodERlc2NyaXB0b3ISNwoIZW5kcG9pbnQYAyADKAsyJS5hcnJvdy5mbGlnaHQucHJvdG9jb2wuRmxpZ2h0RW5kcG9pbnQSFQoNdG90YWxfcmVjb3JkcxgEIAEoAxITCgt0b3RhbF9ieXRlcxgFIAEoAxIPCgdvcmRlcmVkGAYgASgIEhQKDGFwcF9tZXRhZGF0YRgHIAEoDCKIAQoORmxpZ2h0RW5kcG9pbnQSLQoGdGlja2V0GAEgASgLMh0uYXJyb3cuZmxpZ2h0LnByb3RvY29sLlRpY2tldBIxCghsb2NhdGlvbhgCIAMoCzIfLmFycm93LmZsaWdodC5wcm90b2NvbC5Mb2NhdGlvbhIUCgxhcHBfbWV0YWRhdGEYBCABKAwiFwoITG9jYXRpb24SCwoDdXJpGAEgASgJIhgKBlRpY2tldBIOCgZ0aWNrZXQYASABKAwijwEKCkZsaWdodERhdGESQgoRZmxpZ2h0X2Rlc2NyaXB0b3IYASABKAsyJy5hcnJvdy5mbGlnaHQucHJvdG9jb2wuRmxpZ2h0RGVzY3JpcHRvchITCgtkYXRhX2hlYWRlchgCIAEoDBIUCgxhcHBfbWV0YWRhdGEYAyABKAwSEgoJZGF0YV9ib2R5GOgHIAEoDCIhCglQdXRSZXN1bHQSFAoMYXBwX21ldGFkYXRhGAEgASgMIvwBChJTZXNzaW9uT3B0aW9uVmFsdWUSFgoMc3RyaW5nX3ZhbHVlGAEgASgJSAASFAoKYm9vbF92YWx1ZRgCIAEoCEgAEhUKC2ludDY0X3ZhbHVlGAMgASgQSAASFgoMZG91YmxlX3ZhbHVlGAQgASgBSAASVgoRc3RyaW5nX2xpc3RfdmFsdWUYBSABKAsyOS5hcnJvdy5mbGlnaHQucHJvdG9jb2wuU2Vzc2lvbk9wdGlvblZhbHVlLlN0cmluZ0xpc3RWYWx1ZUgAGiEKD1N0cmluZ0xpc3RWYWx1ZRIOCgZ2YWx1ZXMYASADKAlCDgoMb3B0aW9uX3ZhbHVlItoBChhTZXRTZXNzaW9uT3B0aW9uc1JlcXVlc3QSXAoPc2Vzc2lvbl9vcHRpb25zGAEgAygLMkMuYXJyb3cuZmxpZ2h0LnByb3RvY29sLlNldFNlc3Npb25PcHRpb25zUmVxdWVzdC5TZXNzaW9uT3B0aW9uc0VudHJ5GmAKE1Nlc3Npb25PcHRpb25zRW50cnkSCwoDa2V5GAEgASgJEjgKBXZhbHVlGAIgASgLMikuYXJyb3cuZmxpZ2h0LnByb3RvY29sLlNlc3Npb25PcHRpb25WYWx1ZToCOAEi7AIKF1NldFNlc3Npb25PcHRpb25zUmVzdWx0EkoKBmVycm9ycxgBIAMoCzI6LmFycm93LmZsaWdodC5wcm90b2NvbC5TZXRTZXNzaW9uT3B0aW9uc1Jlc3VsdC5FcnJvcnNFbnRyeRpRCgVFcnJvchJICgV2YWx1ZRgBIAEoDjI5LmFycm93LmZsaWdodC5wcm90b2NvbC5TZXRTZXNzaW9uT3B0aW9uc1Jlc3VsdC5FcnJvclZhbHVlGmMKC0Vycm9yc0VudHJ5EgsKA2tleRgBIAEoCRJDCgV2YWx1ZRgCIAEoCzI0LmFycm93LmZsaWdodC5wcm90b2NvbC5TZXRTZXNzaW9uT3B0aW9uc1Jlc3VsdC5FcnJvcjoCOAEiTQoKRXJyb3JWYWx1ZRIPCgtVTlNQRUNJRklFRBAAEhAKDElOVkFMSURfTkFNRRABEhEKDUlOVkFMSURfVkFMVUUQAhIJCgVFUlJPUhADIhoKGEdldFNlc3Npb25PcHRpb25zUmVxdWVzdCLYAQoXR2V0U2Vzc2lvbk9wdGlvbnNSZXN1bHQSWwoPc2Vzc2lvbl9vcHRpb25zGAEgAygLMkIuYXJyb3cuZmxpZ2h0LnByb3RvY29sLkdldFNlc3Npb25PcHRpb25zUmVzdWx0LlNlc3Npb25PcHRpb25zRW50cnkaYAoTU2Vzc2lvbk9wdGlvbnNFbnRyeRILCgNrZXkYASABKAkSOAoFdmFsdWUYAiABKAsyKS5hcnJvdy5mbGlnaHQucHJvdG9jb2wuU2Vzc2lvbk9wdGlvblZhbHVlOgI4ASIVChNDbG9zZVNlc3Npb25SZXF1ZXN0Ip0BChJDbG9zZVNlc3Npb25SZXN1bHQSQAoGc3RhdHVzGAEgASgOMjAuYXJyb3cuZmxpZ2h0LnByb3RvY29sLkNsb3NlU2Vzc2lvblJlc3VsdC5TdGF0dXMiRQoGU3RhdHVzEg8KC1VOU1BFQ0lGSUVEEAASCgoGQ0xPU0VEEAESCwoHQ0xPU0lORxACEhEKDU5PVF9DTE9TRUFCTEUQA2IGcHJvdG8z");
+  fileDesc("CgxGbGlnaHQucHJvdG8SFWFycm93LmZsaWdodC5wcm90b2NvbCI9ChBIYW5kc2hha2VSZXF1ZXN0EhgKEHByb3RvY29sX3ZlcnNpb24YASABKAQSDwoHcGF5bG9hZBgCIAEoDCI+ChFIYW5kc2hha2VSZXNwb25zZRIYChBwcm90b2NvbF92ZXJzaW9uGAEgASgEEg8KB3BheWxvYWQYAiABKAwiLwoJQmFzaWNBdXRoEhAKCHVzZXJuYW1lGAIgASgJEhAKCHBhc3N3b3JkGAMgASgJIgcKBUVtcHR5Ii8KCkFjdGlvblR5cGUSDAoEdHlwZRgBIAEoCRITCgtkZXNjcmlwdGlvbhgCIAEoCSIkCgZBY3Rpb24SDAoEdHlwZRgBIAEoCRIMCgRib2R5GAIgASgMIhYKBlJlc3VsdBIMCgRib2R5GAEgASgMIh4KDFNjaGVtYVJlc3VsdBIOCgZzY2hlbWEYASABKAwipQEKEEZsaWdodERlc2NyaXB0b3ISRAoEdHlwZRgBIAEoDjI2LmFycm93LmZsaWdodC5wcm90b2NvbC5GbGlnaHREZXNjcmlwdG9yLkRlc2NyaXB0b3JUeXBlEgsKA2NtZBgCIAEoDBIMCgRwYXRoGAMgAygJIjAKDkRlc2NyaXB0b3JUeXBlEgsKB1VOS05PV04QABIICgRQQVRIEAESBwoDQ01EEAIi7AEKCkZsaWdodEluZm8SDgoGc2NoZW1hGAEgASgMEkIKEWZsaWdodF9kZXNjcmlwdG9yGAIgASgLMicuYXJyb3cuZmxpZ2h0LnByb3RvY29sLkZsaWdodERlc2NyaXB0b3ISNwoIZW5kcG9pbnQYAyADKAsyJS5hcnJvdy5mbGlnaHQucHJvdG9jb2wuRmxpZ2h0RW5kcG9pbnQSFQoNdG90YWxfcmVjb3JkcxgEIAEoAxITCgt0b3RhbF9ieXRlcxgFIAEoAxIPCgdvcmRlcmVkGAYgASgIEhQKDGFwcF9tZXRhZGF0YRgHIAEoDCK9AQoORmxpZ2h0RW5kcG9pbnQSLQoGdGlja2V0GAEgASgLMh0uYXJyb3cuZmxpZ2h0LnByb3RvY29sLlRpY2tldBIxCghsb2NhdGlvbhgCIAMoCzIfLmFycm93LmZsaWdodC5wcm90b2NvbC5Mb2NhdGlvbhIzCg9leHBpcmF0aW9uX3RpbWUYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDGFwcF9tZXRhZGF0YRgEIAEoDCLYAQoIUG9sbEluZm8SLwoEaW5mbxgBIAEoCzIhLmFycm93LmZsaWdodC5wcm90b2NvbC5GbGlnaHRJbmZvEkIKEWZsaWdodF9kZXNjcmlwdG9yGAIgASgLMicuYXJyb3cuZmxpZ2h0LnByb3RvY29sLkZsaWdodERlc2NyaXB0b3ISFQoIcHJvZ3Jlc3MYAyABKAFIAIgBARIzCg9leHBpcmF0aW9uX3RpbWUYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgsKCV9wcm9ncmVzcyJKChdDYW5jZWxGbGlnaHRJbmZvUmVxdWVzdBIvCgRpbmZvGAEgASgLMiEuYXJyb3cuZmxpZ2h0LnByb3RvY29sLkZsaWdodEluZm8iTQoWQ2FuY2VsRmxpZ2h0SW5mb1Jlc3VsdBIzCgZzdGF0dXMYASABKA4yIy5hcnJvdy5mbGlnaHQucHJvdG9jb2wuQ2FuY2VsU3RhdHVzIlUKGlJlbmV3RmxpZ2h0RW5kcG9pbnRSZXF1ZXN0EjcKCGVuZHBvaW50GAEgASgLMiUuYXJyb3cuZmxpZ2h0LnByb3RvY29sLkZsaWdodEVuZHBvaW50IhcKCExvY2F0aW9uEgsKA3VyaRgBIAEoCSIYCgZUaWNrZXQSDgoGdGlja2V0GAEgASgMIo8BCgpGbGlnaHREYXRhEkIKEWZsaWdodF9kZXNjcmlwdG9yGAEgASgLMicuYXJyb3cuZmxpZ2h0LnByb3RvY29sLkZsaWdodERlc2NyaXB0b3ISEwoLZGF0YV9oZWFkZXIYAiABKAwSFAoMYXBwX21ldGFkYXRhGAMgASgMEhIKCWRhdGFfYm9keRjoByABKAwiIQoJUHV0UmVzdWx0EhQKDGFwcF9tZXRhZGF0YRgBIAEoDCL8AQoSU2Vzc2lvbk9wdGlvblZhbHVlEhYKDHN0cmluZ192YWx1ZRgBIAEoCUgAEhQKCmJvb2xfdmFsdWUYAiABKAhIABIVCgtpbnQ2NF92YWx1ZRgDIAEoEEgAEhYKDGRvdWJsZV92YWx1ZRgEIAEoAUgAElYKEXN0cmluZ19saXN0X3ZhbHVlGAUgASgLMjkuYXJyb3cuZmxpZ2h0LnByb3RvY29sLlNlc3Npb25PcHRpb25WYWx1ZS5TdHJpbmdMaXN0VmFsdWVIABohCg9TdHJpbmdMaXN0VmFsdWUSDgoGdmFsdWVzGAEgAygJQg4KDG9wdGlvbl92YWx1ZSLaAQoYU2V0U2Vzc2lvbk9wdGlvbnNSZXF1ZXN0ElwKD3Nlc3Npb25fb3B0aW9ucxgBIAMoCzJDLmFycm93LmZsaWdodC5wcm90b2NvbC5TZXRTZXNzaW9uT3B0aW9uc1JlcXVlc3QuU2Vzc2lvbk9wdGlvbnNFbnRyeRpgChNTZXNzaW9uT3B0aW9uc0VudHJ5EgsKA2tleRgBIAEoCRI4CgV2YWx1ZRgCIAEoCzIpLmFycm93LmZsaWdodC5wcm90b2NvbC5TZXNzaW9uT3B0aW9uVmFsdWU6AjgBIuwCChdTZXRTZXNzaW9uT3B0aW9uc1Jlc3VsdBJKCgZlcnJvcnMYASADKAsyOi5hcnJvdy5mbGlnaHQucHJvdG9jb2wuU2V0U2Vzc2lvbk9wdGlvbnNSZXN1bHQuRXJyb3JzRW50cnkaUQoFRXJyb3ISSAoFdmFsdWUYASABKA4yOS5hcnJvdy5mbGlnaHQucHJvdG9jb2wuU2V0U2Vzc2lvbk9wdGlvbnNSZXN1bHQuRXJyb3JWYWx1ZRpjCgtFcnJvcnNFbnRyeRILCgNrZXkYASABKAkSQwoFdmFsdWUYAiABKAsyNC5hcnJvdy5mbGlnaHQucHJvdG9jb2wuU2V0U2Vzc2lvbk9wdGlvbnNSZXN1bHQuRXJyb3I6AjgBIk0KCkVycm9yVmFsdWUSDwoLVU5TUEVDSUZJRUQQABIQCgxJTlZBTElEX05BTUUQARIRCg1JTlZBTElEX1ZBTFVFEAISCQoFRVJST1IQAyIaChhHZXRTZXNzaW9uT3B0aW9uc1JlcXVlc3Qi2AEKF0dldFNlc3Npb25PcHRpb25zUmVzdWx0ElsKD3Nlc3Npb25fb3B0aW9ucxgBIAMoCzJCLmFycm93LmZsaWdodC5wcm90b2NvbC5HZXRTZXNzaW9uT3B0aW9uc1Jlc3VsdC5TZXNzaW9uT3B0aW9uc0VudHJ5GmAKE1Nlc3Npb25PcHRpb25zRW50cnkSCwoDa2V5GAEgASgJEjgKBXZhbHVlGAIgASgLMikuYXJyb3cuZmxpZ2h0LnByb3RvY29sLlNlc3Npb25PcHRpb25WYWx1ZToCOAEiFQoTQ2xvc2VTZXNzaW9uUmVxdWVzdCKdAQoSQ2xvc2VTZXNzaW9uUmVzdWx0EkAKBnN0YXR1cxgBIAEoDjIwLmFycm93LmZsaWdodC5wcm90b2NvbC5DbG9zZVNlc3Npb25SZXN1bHQuU3RhdHVzIkUKBlN0YXR1cxIPCgtVTlNQRUNJRklFRBAAEgoKBkNMT1NFRBABEgsKB0NMT1NJTkcQAhIRCg1OT1RfQ0xPU0VBQkxFEAMqiwEKDENhbmNlbFN0YXR1cxIdChlDQU5DRUxfU1RBVFVTX1VOU1BFQ0lGSUVEEAASGwoXQ0FOQ0VMX1NUQVRVU19DQU5DRUxMRUQQARIcChhDQU5DRUxfU1RBVFVTX0NBTkNFTExJTkcQAhIhCh1DQU5DRUxfU1RBVFVTX05PVF9DQU5DRUxMQUJMRRADYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
 /**
  * @generated from message arrow.flight.protocol.HandshakeRequest
@@ -306,6 +308,13 @@ export type FlightEndpoint = Message<"arrow.flight.protocol.FlightEndpoint"> & {
   location: Location[];
 
   /**
+   * Until then the ticket may be redeemed, more than once.
+   *
+   * @generated from field: google.protobuf.Timestamp expiration_time = 3;
+   */
+  expirationTime?: Timestamp | undefined;
+
+  /**
    * @generated from field: bytes app_metadata = 4;
    */
   appMetadata: Uint8Array;
@@ -317,6 +326,93 @@ export type FlightEndpoint = Message<"arrow.flight.protocol.FlightEndpoint"> & {
  */
 export const FlightEndpointSchema: GenMessage<FlightEndpoint> = /*@__PURE__*/
   messageDesc(file_Flight, 10);
+
+/**
+ * @generated from message arrow.flight.protocol.PollInfo
+ */
+export type PollInfo = Message<"arrow.flight.protocol.PollInfo"> & {
+  /**
+   * @generated from field: arrow.flight.protocol.FlightInfo info = 1;
+   */
+  info?: FlightInfo | undefined;
+
+  /**
+   * Absent: the info is complete.
+   *
+   * @generated from field: arrow.flight.protocol.FlightDescriptor flight_descriptor = 2;
+   */
+  flightDescriptor?: FlightDescriptor | undefined;
+
+  /**
+   * 0 to 1.
+   *
+   * @generated from field: optional double progress = 3;
+   */
+  progress?: number | undefined;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp expiration_time = 4;
+   */
+  expirationTime?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message arrow.flight.protocol.PollInfo.
+ * Use `create(PollInfoSchema)` to create a new message.
+ */
+export const PollInfoSchema: GenMessage<PollInfo> = /*@__PURE__*/
+  messageDesc(file_Flight, 11);
+
+/**
+ * @generated from message arrow.flight.protocol.CancelFlightInfoRequest
+ */
+export type CancelFlightInfoRequest = Message<"arrow.flight.protocol.CancelFlightInfoRequest"> & {
+  /**
+   * @generated from field: arrow.flight.protocol.FlightInfo info = 1;
+   */
+  info?: FlightInfo | undefined;
+};
+
+/**
+ * Describes the message arrow.flight.protocol.CancelFlightInfoRequest.
+ * Use `create(CancelFlightInfoRequestSchema)` to create a new message.
+ */
+export const CancelFlightInfoRequestSchema: GenMessage<CancelFlightInfoRequest> = /*@__PURE__*/
+  messageDesc(file_Flight, 12);
+
+/**
+ * @generated from message arrow.flight.protocol.CancelFlightInfoResult
+ */
+export type CancelFlightInfoResult = Message<"arrow.flight.protocol.CancelFlightInfoResult"> & {
+  /**
+   * @generated from field: arrow.flight.protocol.CancelStatus status = 1;
+   */
+  status: CancelStatus;
+};
+
+/**
+ * Describes the message arrow.flight.protocol.CancelFlightInfoResult.
+ * Use `create(CancelFlightInfoResultSchema)` to create a new message.
+ */
+export const CancelFlightInfoResultSchema: GenMessage<CancelFlightInfoResult> = /*@__PURE__*/
+  messageDesc(file_Flight, 13);
+
+/**
+ * @generated from message arrow.flight.protocol.RenewFlightEndpointRequest
+ */
+export type RenewFlightEndpointRequest = Message<"arrow.flight.protocol.RenewFlightEndpointRequest"> & {
+  /**
+   * @generated from field: arrow.flight.protocol.FlightEndpoint endpoint = 1;
+   */
+  endpoint?: FlightEndpoint | undefined;
+};
+
+/**
+ * Describes the message arrow.flight.protocol.RenewFlightEndpointRequest.
+ * Use `create(RenewFlightEndpointRequestSchema)` to create a new message.
+ */
+export const RenewFlightEndpointRequestSchema: GenMessage<RenewFlightEndpointRequest> = /*@__PURE__*/
+  messageDesc(file_Flight, 14);
 
 /**
  * @generated from message arrow.flight.protocol.Location
@@ -333,7 +429,7 @@ export type Location = Message<"arrow.flight.protocol.Location"> & {
  * Use `create(LocationSchema)` to create a new message.
  */
 export const LocationSchema: GenMessage<Location> = /*@__PURE__*/
-  messageDesc(file_Flight, 11);
+  messageDesc(file_Flight, 15);
 
 /**
  * @generated from message arrow.flight.protocol.Ticket
@@ -350,7 +446,7 @@ export type Ticket = Message<"arrow.flight.protocol.Ticket"> & {
  * Use `create(TicketSchema)` to create a new message.
  */
 export const TicketSchema: GenMessage<Ticket> = /*@__PURE__*/
-  messageDesc(file_Flight, 12);
+  messageDesc(file_Flight, 16);
 
 /**
  * @generated from message arrow.flight.protocol.FlightData
@@ -386,7 +482,7 @@ export type FlightData = Message<"arrow.flight.protocol.FlightData"> & {
  * Use `create(FlightDataSchema)` to create a new message.
  */
 export const FlightDataSchema: GenMessage<FlightData> = /*@__PURE__*/
-  messageDesc(file_Flight, 13);
+  messageDesc(file_Flight, 17);
 
 /**
  * @generated from message arrow.flight.protocol.PutResult
@@ -403,7 +499,7 @@ export type PutResult = Message<"arrow.flight.protocol.PutResult"> & {
  * Use `create(PutResultSchema)` to create a new message.
  */
 export const PutResultSchema: GenMessage<PutResult> = /*@__PURE__*/
-  messageDesc(file_Flight, 14);
+  messageDesc(file_Flight, 18);
 
 /**
  * @generated from message arrow.flight.protocol.SessionOptionValue
@@ -452,7 +548,7 @@ export type SessionOptionValue = Message<"arrow.flight.protocol.SessionOptionVal
  * Use `create(SessionOptionValueSchema)` to create a new message.
  */
 export const SessionOptionValueSchema: GenMessage<SessionOptionValue> = /*@__PURE__*/
-  messageDesc(file_Flight, 15);
+  messageDesc(file_Flight, 19);
 
 /**
  * @generated from message arrow.flight.protocol.SessionOptionValue.StringListValue
@@ -469,7 +565,7 @@ export type SessionOptionValue_StringListValue = Message<"arrow.flight.protocol.
  * Use `create(SessionOptionValue_StringListValueSchema)` to create a new message.
  */
 export const SessionOptionValue_StringListValueSchema: GenMessage<SessionOptionValue_StringListValue> = /*@__PURE__*/
-  messageDesc(file_Flight, 15, 0);
+  messageDesc(file_Flight, 19, 0);
 
 /**
  * @generated from message arrow.flight.protocol.SetSessionOptionsRequest
@@ -486,7 +582,7 @@ export type SetSessionOptionsRequest = Message<"arrow.flight.protocol.SetSession
  * Use `create(SetSessionOptionsRequestSchema)` to create a new message.
  */
 export const SetSessionOptionsRequestSchema: GenMessage<SetSessionOptionsRequest> = /*@__PURE__*/
-  messageDesc(file_Flight, 16);
+  messageDesc(file_Flight, 20);
 
 /**
  * @generated from message arrow.flight.protocol.SetSessionOptionsResult
@@ -505,7 +601,7 @@ export type SetSessionOptionsResult = Message<"arrow.flight.protocol.SetSessionO
  * Use `create(SetSessionOptionsResultSchema)` to create a new message.
  */
 export const SetSessionOptionsResultSchema: GenMessage<SetSessionOptionsResult> = /*@__PURE__*/
-  messageDesc(file_Flight, 17);
+  messageDesc(file_Flight, 21);
 
 /**
  * @generated from message arrow.flight.protocol.SetSessionOptionsResult.Error
@@ -522,7 +618,7 @@ export type SetSessionOptionsResult_Error = Message<"arrow.flight.protocol.SetSe
  * Use `create(SetSessionOptionsResult_ErrorSchema)` to create a new message.
  */
 export const SetSessionOptionsResult_ErrorSchema: GenMessage<SetSessionOptionsResult_Error> = /*@__PURE__*/
-  messageDesc(file_Flight, 17, 0);
+  messageDesc(file_Flight, 21, 0);
 
 /**
  * @generated from enum arrow.flight.protocol.SetSessionOptionsResult.ErrorValue
@@ -558,7 +654,7 @@ export type SetSessionOptionsResult_ErrorValue = (typeof SetSessionOptionsResult
  * Describes the enum arrow.flight.protocol.SetSessionOptionsResult.ErrorValue.
  */
 export const SetSessionOptionsResult_ErrorValueSchema: GenEnum<SetSessionOptionsResult_ErrorValue> = /*@__PURE__*/
-  enumDesc(file_Flight, 17, 0);
+  enumDesc(file_Flight, 21, 0);
 
 /**
  * @generated from message arrow.flight.protocol.GetSessionOptionsRequest
@@ -571,7 +667,7 @@ export type GetSessionOptionsRequest = Message<"arrow.flight.protocol.GetSession
  * Use `create(GetSessionOptionsRequestSchema)` to create a new message.
  */
 export const GetSessionOptionsRequestSchema: GenMessage<GetSessionOptionsRequest> = /*@__PURE__*/
-  messageDesc(file_Flight, 18);
+  messageDesc(file_Flight, 22);
 
 /**
  * @generated from message arrow.flight.protocol.GetSessionOptionsResult
@@ -588,7 +684,7 @@ export type GetSessionOptionsResult = Message<"arrow.flight.protocol.GetSessionO
  * Use `create(GetSessionOptionsResultSchema)` to create a new message.
  */
 export const GetSessionOptionsResultSchema: GenMessage<GetSessionOptionsResult> = /*@__PURE__*/
-  messageDesc(file_Flight, 19);
+  messageDesc(file_Flight, 23);
 
 /**
  * @generated from message arrow.flight.protocol.CloseSessionRequest
@@ -601,7 +697,7 @@ export type CloseSessionRequest = Message<"arrow.flight.protocol.CloseSessionReq
  * Use `create(CloseSessionRequestSchema)` to create a new message.
  */
 export const CloseSessionRequestSchema: GenMessage<CloseSessionRequest> = /*@__PURE__*/
-  messageDesc(file_Flight, 20);
+  messageDesc(file_Flight, 24);
 
 /**
  * @generated from message arrow.flight.protocol.CloseSessionResult
@@ -618,7 +714,7 @@ export type CloseSessionResult = Message<"arrow.flight.protocol.CloseSessionResu
  * Use `create(CloseSessionResultSchema)` to create a new message.
  */
 export const CloseSessionResultSchema: GenMessage<CloseSessionResult> = /*@__PURE__*/
-  messageDesc(file_Flight, 21);
+  messageDesc(file_Flight, 25);
 
 /**
  * @generated from enum arrow.flight.protocol.CloseSessionResult.Status
@@ -654,5 +750,41 @@ export type CloseSessionResult_Status = (typeof CloseSessionResult_Status)[keyof
  * Describes the enum arrow.flight.protocol.CloseSessionResult.Status.
  */
 export const CloseSessionResult_StatusSchema: GenEnum<CloseSessionResult_Status> = /*@__PURE__*/
-  enumDesc(file_Flight, 21, 0);
+  enumDesc(file_Flight, 25, 0);
+
+/**
+ * @generated from enum arrow.flight.protocol.CancelStatus
+ */
+export const CancelStatus = {
+  /**
+   * @generated from enum value: CANCEL_STATUS_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * @generated from enum value: CANCEL_STATUS_CANCELLED = 1;
+   */
+  CANCELLED: 1,
+
+  /**
+   * @generated from enum value: CANCEL_STATUS_CANCELLING = 2;
+   */
+  CANCELLING: 2,
+
+  /**
+   * @generated from enum value: CANCEL_STATUS_NOT_CANCELLABLE = 3;
+   */
+  NOT_CANCELLABLE: 3,
+} as const;
+
+/**
+ * @generated from enum arrow.flight.protocol.CancelStatus
+ */
+export type CancelStatus = (typeof CancelStatus)[keyof typeof CancelStatus] | UnknownEnum;
+
+/**
+ * Describes the enum arrow.flight.protocol.CancelStatus.
+ */
+export const CancelStatusSchema: GenEnum<CancelStatus> = /*@__PURE__*/
+  enumDesc(file_Flight, 0);
 

@@ -3,6 +3,7 @@
  * so that a client sees what is missing instead of a protobuf error.
  */
 import { QueryError } from '@svc/base';
+import type { IngestTarget } from '../backend.js';
 import {
   CommandGetCatalogsSchema,
   CommandGetCrossReferenceSchema,
@@ -16,8 +17,11 @@ import {
   CommandGetXdbcTypeInfoSchema,
   CommandPreparedStatementQuerySchema,
   CommandPreparedStatementUpdateSchema,
+  CommandStatementIngestSchema,
   CommandStatementQuerySchema,
   CommandStatementUpdateSchema,
+  CommandStatementIngest_TableDefinitionOptions_TableExistsOption as ExistsOption,
+  CommandStatementIngest_TableDefinitionOptions_TableNotExistOption as NotExistOption,
   TicketStatementQuerySchema,
 } from '../gen/FlightSql_pb.js';
 import { decodeMessage, packAny, quoteTypeName, type UnpackedAny, unpackAny } from './any.js';
@@ -100,7 +104,8 @@ export function encodeTicket(handle: Uint8Array): Buffer {
 export type PutCommand =
   | { readonly kind: 'bind'; readonly handle: Uint8Array }
   | { readonly kind: 'update'; readonly sql: string }
-  | { readonly kind: 'update-prepared'; readonly handle: Uint8Array };
+  | { readonly kind: 'update-prepared'; readonly handle: Uint8Array }
+  | { readonly kind: 'ingest'; readonly target: IngestTarget };
 
 /** The command in front of DoPut's stream. Throws NOT_SUPPORTED for those of a later version. */
 export function decodePutCommand(bytes: Uint8Array): PutCommand {
@@ -119,9 +124,45 @@ export function decodePutCommand(bytes: Uint8Array): PutCommand {
       refuseTransaction(command.transactionId);
       return { kind: 'update', sql: command.query };
     }
+    case CommandStatementIngestSchema.typeName:
+      return { kind: 'ingest', target: decodeIngest(any) };
     default:
       throw unsupportedType(any, 'DoPut command');
   }
+}
+
+const notExistOptions: ReadonlyMap<NotExistOption | undefined, IngestTarget['ifNotExists']> = new Map([
+  [NotExistOption.CREATE, 'create'],
+  [NotExistOption.FAIL, 'fail'],
+]);
+
+const existsOptions: ReadonlyMap<ExistsOption | undefined, IngestTarget['ifExists']> = new Map([
+  [ExistsOption.FAIL, 'fail'],
+  [ExistsOption.APPEND, 'append'],
+  [ExistsOption.REPLACE, 'replace'],
+]);
+
+function decodeIngest(any: UnpackedAny): IngestTarget {
+  const command = decodeMessage(CommandStatementIngestSchema, any.value, 'The command');
+  refuseTransaction(command.transactionId);
+  const { table, schema, catalog, tableDefinitionOptions: definition } = command;
+  if (table === '') throw new QueryError('INVALID_ARGUMENT', 'CommandStatementIngest names no table.');
+  if (command.temporary)
+    throw new QueryError(
+      'NOT_SUPPORTED',
+      `The table ${JSON.stringify(table)} cannot be temporary: tables outlive their session here.`,
+    );
+  const ifNotExists = notExistOptions.get(definition?.ifNotExist);
+  const ifExists = existsOptions.get(definition?.ifExists);
+  if (ifNotExists === undefined || ifExists === undefined)
+    throw new QueryError(
+      'INVALID_ARGUMENT',
+      'CommandStatementIngest must say what is to happen if the table exists, and if it does not.',
+    );
+  const [option] = Object.keys(command.options);
+  if (option !== undefined)
+    throw new QueryError('NOT_SUPPORTED', `An ingest has no option ${JSON.stringify(option.slice(0, 200))}.`);
+  return { table, schema: schema || undefined, catalog: catalog || undefined, ifNotExists, ifExists };
 }
 
 /** Transactions do not exist here; a client that names one would be misled by silence. */

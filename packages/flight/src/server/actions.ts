@@ -1,19 +1,30 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { QueryError } from '@svc/base';
 import type { CallContext, FlightSqlBackend } from '../backend.js';
 import {
+  CancelFlightInfoRequestSchema,
+  CancelFlightInfoResultSchema,
+  CancelStatus,
   CloseSessionResult_Status,
   CloseSessionResultSchema,
+  FlightEndpointSchema,
+  type FlightInfo,
+  FlightInfoSchema,
   GetSessionOptionsResultSchema,
+  RenewFlightEndpointRequestSchema,
   SetSessionOptionsRequestSchema,
   SetSessionOptionsResultSchema,
 } from '../gen/Flight_pb.js';
 import {
+  ActionCancelQueryRequestSchema,
+  ActionCancelQueryResult_CancelResult,
+  ActionCancelQueryResultSchema,
   ActionClosePreparedStatementRequestSchema,
   ActionCreatePreparedStatementRequestSchema,
   ActionCreatePreparedStatementResultSchema,
 } from '../gen/FlightSql_pb.js';
 import { decodeMessage, encodeMessage, packAny, quoteTypeName, unpackAnyOf } from '../messages/any.js';
-import { refuseTransaction } from '../messages/command.js';
+import { decodeTicket, refuseTransaction } from '../messages/command.js';
 import {
   readSessionOptions,
   writeSessionOptionErrors,
@@ -59,6 +70,40 @@ const actions: Readonly<Record<string, ActionHandler>> = {
       return undefined;
     },
   },
+  CancelFlightInfo: {
+    description: 'Ends what runs for the tickets of a FlightInfo, and gives them up.',
+    whileDraining: true,
+    async run(body, backend, session, context) {
+      const { info } = decodeMessage(CancelFlightInfoRequestSchema, body, 'The action body');
+      const status = CancelStatus[await cancelTickets(info, backend, session, context)];
+      return encodeMessage(CancelFlightInfoResultSchema, { status });
+    },
+  },
+  CancelQuery: {
+    description: 'What CancelFlightInfo does, for drivers from before it.',
+    whileDraining: true,
+    async run(body, backend, session, context) {
+      const request = unpackAnyOf(ActionCancelQueryRequestSchema, body, 'The action body');
+      const info = decodeMessage(FlightInfoSchema, request.info, 'The info of the action body');
+      const result =
+        ActionCancelQueryResult_CancelResult[await cancelTickets(info, backend, session, context)];
+      return packAny(ActionCancelQueryResultSchema, { result });
+    },
+  },
+  RenewFlightEndpoint: {
+    description: 'Keeps the ticket of an endpoint for longer.',
+    whileDraining: false,
+    async run(body, backend, session, context) {
+      const { endpoint } = decodeMessage(RenewFlightEndpointRequestSchema, body, 'The action body');
+      if (endpoint === undefined)
+        throw new QueryError('INVALID_ARGUMENT', 'The action body has no endpoint to renew.');
+      const ticket = decodeTicket(endpoint.ticket?.ticket ?? new Uint8Array());
+      // The ticket of a metadata command does not expire.
+      if (ticket.kind !== 'handle') return encodeMessage(FlightEndpointSchema, endpoint);
+      const expirationTime = timestampFromMs(await backend.renew(session, ticket.handle, context));
+      return encodeMessage(FlightEndpointSchema, { ...endpoint, expirationTime });
+    },
+  },
   SetSessionOptions: {
     description: 'Sets or resets options of the session.',
     whileDraining: false,
@@ -87,6 +132,24 @@ const actions: Readonly<Record<string, ActionHandler>> = {
     },
   },
 };
+
+/** Answers from metadata are over before anybody could cancel them. */
+async function cancelTickets<S>(
+  info: FlightInfo | undefined,
+  backend: FlightSqlBackend<S>,
+  session: S,
+  context: CallContext,
+): Promise<'CANCELLED' | 'CANCELLING' | 'NOT_CANCELLABLE'> {
+  if (info === undefined || info.endpoint.length === 0)
+    throw new QueryError('INVALID_ARGUMENT', 'The action body has no FlightInfo with an endpoint.');
+  const handles = info.endpoint.flatMap(({ ticket }) => {
+    const decoded = decodeTicket(ticket?.ticket ?? new Uint8Array());
+    return decoded.kind === 'handle' ? [decoded.handle] : [];
+  });
+  if (handles.length === 0) return 'NOT_CANCELLABLE';
+  const outcomes = await Promise.all(handles.map((handle) => backend.cancel(session, handle, context)));
+  return outcomes.includes('cancelling') ? 'CANCELLING' : 'CANCELLED';
+}
 
 /** What ListActions answers: exactly the actions that work. */
 export function listActions(): readonly { readonly type: string; readonly description: string }[] {

@@ -34,6 +34,8 @@ export interface AdmissionOptions<S> {
   readonly authenticator: Authenticator<S>;
   readonly connection: ConnectionFacts;
   readonly logger: Logger;
+  /** A message of DoPut; those of other methods have the server's limit. */
+  readonly maxUploadMessageBytes: number;
 }
 
 export interface Admission<S> {
@@ -54,7 +56,7 @@ const MAX_HANDSHAKE_BYTES = 64 * 1024;
 const methodsWhileDraining: ReadonlySet<FlightMethod> = new Set(['DoAction']);
 
 export function createAdmission<S>(options: AdmissionOptions<S>): Admission<S> {
-  const { authenticator, connection, logger } = options;
+  const { authenticator, connection, logger, maxUploadMessageBytes } = options;
   const admittedCalls = new WeakMap<Metadata, AdmittedCall<S>>();
   const running = new Set<AbortController>();
   let draining = false;
@@ -83,6 +85,7 @@ export function createAdmission<S>(options: AdmissionOptions<S>): Admission<S> {
     const credentials = readCredentials(metadata);
     const { session, bearer } = await authenticator.authenticate(credentials, context);
     if (credentials?.kind === 'basic') reply.sendMetadata(bearerMetadata(bearer));
+    if (method === 'DoPut') limitRequestBytes(transport, maxUploadMessageBytes);
     admittedCalls.set(metadata, { context, session, transport, stream });
   };
 

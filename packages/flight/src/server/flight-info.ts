@@ -1,3 +1,5 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { QueryError } from '@svc/base';
 import type { CallContext, FlightSqlBackend } from '../backend.js';
 import {
@@ -5,6 +7,7 @@ import {
   FlightDescriptor_DescriptorType,
   FlightDescriptorSchema,
   FlightInfoSchema,
+  PollInfoSchema,
   SchemaResultSchema,
 } from '../gen/Flight_pb.js';
 import { decodeMessage, encodeMessage } from '../messages/any.js';
@@ -14,6 +17,8 @@ import { metadataSchema } from './metadata-answer.js';
 interface Planned {
   readonly schema: Uint8Array;
   readonly ticket: Uint8Array;
+  /** Absent for what does not expire. */
+  readonly expiresAtMs?: number;
 }
 
 /** GetFlightInfo: one endpoint on this connection, whose ticket answers exactly the schema given here. */
@@ -23,15 +28,36 @@ export async function getFlightInfo<S>(
   session: S,
   context: CallContext,
 ): Promise<Buffer> {
+  return encodeMessage(FlightInfoSchema, await flightInfo(request, backend, session, context));
+}
+
+/** PollFlightInfo: an info is complete once the statement is planned, so that no poll is followed by another. */
+export async function pollFlightInfo<S>(
+  request: Buffer,
+  backend: FlightSqlBackend<S>,
+  session: S,
+  context: CallContext,
+): Promise<Buffer> {
+  const info = await flightInfo(request, backend, session, context);
+  return encodeMessage(PollInfoSchema, { info, progress: 1 });
+}
+
+async function flightInfo<S>(
+  request: Buffer,
+  backend: FlightSqlBackend<S>,
+  session: S,
+  context: CallContext,
+): Promise<MessageInitShape<typeof FlightInfoSchema>> {
   const descriptor = readDescriptor(request);
-  const { schema, ticket } = await plan(descriptor, backend, session, context);
-  return encodeMessage(FlightInfoSchema, {
+  const { schema, ticket, expiresAtMs } = await plan(descriptor, backend, session, context);
+  const expirationTime = expiresAtMs === undefined ? undefined : timestampFromMs(expiresAtMs);
+  return {
     schema,
     flightDescriptor: descriptor,
-    endpoint: [{ ticket: { ticket }, location: [] }],
+    endpoint: [{ ticket: { ticket }, location: [], ...(expirationTime && { expirationTime }) }],
     totalRecords: -1n,
     totalBytes: -1n,
-  });
+  };
 }
 
 /** GetSchema: the schema that GetFlightInfo would give. */
@@ -69,12 +95,12 @@ async function plan<S>(
   const command = decodeCommand(bytes);
   switch (command.kind) {
     case 'statement': {
-      const { handle, schema } = await backend.planStatement(session, command.sql, context);
-      return { schema, ticket: encodeTicket(handle) };
+      const { handle, ...planned } = await backend.planStatement(session, command.sql, context);
+      return { ...planned, ticket: encodeTicket(handle) };
     }
     case 'prepared': {
-      const { handle, schema } = await backend.planPrepared(session, command.handle, context);
-      return { schema, ticket: encodeTicket(handle) };
+      const { handle, ...planned } = await backend.planPrepared(session, command.handle, context);
+      return { ...planned, ticket: encodeTicket(handle) };
     }
     case 'sql-info':
     case 'catalogs':

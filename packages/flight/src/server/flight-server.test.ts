@@ -192,7 +192,7 @@ for (const [name, schema, columnCount, rowCount = 0] of [
 
 test('an unknown action names those that exist', async () => {
   using flight = await startServerAndClient();
-  for (const type of ['BeginTransaction', 'CancelFlightInfo', 'constructor', ''])
+  for (const type of ['BeginTransaction', 'EndTransaction', 'constructor', ''])
     await assert.rejects(flight.client.action(type, new Uint8Array()), {
       code: 'NOT_SUPPORTED',
       message: /CreatePreparedStatement, ClosePreparedStatement/,
@@ -309,6 +309,9 @@ test('ListActions names exactly what DoAction runs', async () => {
   assert.deepEqual(names, [
     'CreatePreparedStatement',
     'ClosePreparedStatement',
+    'CancelFlightInfo',
+    'CancelQuery',
+    'RenewFlightEndpoint',
     'SetSessionOptions',
     'GetSessionOptions',
     'CloseSession',

@@ -28,6 +28,8 @@ export interface FlightServerOptions<S> {
 export interface FlightServerLimits {
   /** A request message; default 16 MiB, so that an SQL text of 10 MB reaches the gate and is refused by name. */
   readonly maxReceiveBytes?: number;
+  /** A message of DoPut, which is a whole batch of the client's making; default 64 MiB. */
+  readonly maxUploadMessageBytes?: number;
   /** A message of a result; default 16 MiB, which is what ADBC accepts. */
   readonly maxSendBytes?: number;
   /** All parameters bound by one DoPut; default 16 MiB. */
@@ -72,6 +74,10 @@ export async function createFlightServer<S>(options: FlightServerOptions<S>): Pr
       tlsTerminatedUpstream: options.tlsTerminatedUpstream ?? false,
     },
     logger,
+    maxUploadMessageBytes: Math.max(
+      limits.maxUploadMessageBytes ?? 64 * MEBIBYTE,
+      limits.maxReceiveBytes ?? 0,
+    ),
   });
   const server = new Server({
     interceptors: [admission.interceptor],

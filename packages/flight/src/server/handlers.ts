@@ -18,7 +18,7 @@ import { findAction, listActions } from './actions.js';
 import { type Admission, type AdmittedCall, shuttingDown } from './admission.js';
 import type { Authenticator } from './authenticator.js';
 import { type CallStatus, reportError } from './call-status.js';
-import { getFlightInfo, getSchema } from './flight-info.js';
+import { getFlightInfo, getSchema, pollFlightInfo } from './flight-info.js';
 import { handshake } from './handshake.js';
 import { metadataResult } from './metadata-answer.js';
 import { put } from './put.js';
@@ -104,8 +104,8 @@ export function createHandlers<S>(options: HandlerOptions<S>): UntypedServiceImp
   };
 
   const doPut = async (call: ServerDuplexStream<Buffer, Buffer>): Promise<void> => {
-    const { session, context } = signedIn(call.metadata);
-    call.write(await put(call, backend, session, context, options.maxParameterBytes));
+    const { session, context, transport } = signedIn(call.metadata);
+    call.write(await put(call, transport, backend, session, context, options.maxParameterBytes));
     call.end();
   };
 
@@ -134,7 +134,9 @@ export function createHandlers<S>(options: HandlerOptions<S>): UntypedServiceImp
     ListFlights: streaming('ListFlights', (_call: ServerWritableStream<Buffer, Buffer>) =>
       refuse('ListFlights'),
     ),
-    PollFlightInfo: unary('PollFlightInfo', () => refuse('PollFlightInfo')),
+    PollFlightInfo: unary('PollFlightInfo', (request, session, context) =>
+      pollFlightInfo(request, backend, session, context),
+    ),
     DoExchange: streaming('DoExchange', (_call: ServerDuplexStream<Buffer, Buffer>) => refuse('DoExchange')),
   };
 }

@@ -80,14 +80,14 @@ function serverValues(facts: SqlInfoFacts): (readonly [number, SqlInfoValue])[] 
     [0, text(facts.serverName)],
     [1, text(facts.serverVersion)],
     [2, text(facts.arrowVersion)],
-    [3, flag(true)], // read only
+    [3, flag(false)], // read only
     [4, flag(true)], // SQL
     [5, flag(false)], // Substrait, and its versions
     [6, text(null)],
     [7, text(null)],
     [8, int32(NO_TRANSACTIONS)],
-    [9, flag(false)], // the CancelQuery action
-    [10, flag(false)], // bulk ingestion, and in a transaction
+    [9, flag(true)], // the CancelQuery action
+    [10, flag(true)], // bulk ingestion, and in a transaction
     [11, flag(false)],
     [100, int32(facts.preparedStatementTtlMs ?? 0)],
     [101, int32(0)],
@@ -97,8 +97,8 @@ function serverValues(facts: SqlInfoFacts): (readonly [number, SqlInfoValue])[] 
 function syntaxValues(facts: SqlInfoFacts): (readonly [number, SqlInfoValue])[] {
   return [
     [500, flag(false)], // DDL of catalogs, schemas, tables
-    [501, flag(false)],
-    [502, flag(false)],
+    [501, flag(true)],
+    [502, flag(true)],
     [503, int32(CASE_INSENSITIVE)],
     [504, text('"')],
     [505, int32(CASE_INSENSITIVE)],

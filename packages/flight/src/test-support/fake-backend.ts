@@ -30,6 +30,8 @@ export interface FakeRecord {
   released: number;
   /** Sources that were ended early. */
   returned: number;
+  /** Awaited after each message of an ingest. */
+  onIngested?: () => Promise<void>;
 }
 
 export interface FakeBackend extends FlightSqlBackend<FakeSession> {
@@ -67,7 +69,7 @@ export function createFakeBackend(statement: FakeStatement = sampleStatement): F
   const sessions = new Map<string, FakeSession>();
   const plan = (sql: string) => {
     record.statements.push(sql);
-    return { handle: Buffer.from(sql), schema: encodeSchema(sampleSchema) };
+    return { handle: Buffer.from(sql), schema: encodeSchema(sampleSchema), expiresAtMs: 1_700_000_000_000 };
   };
   return {
     record,
@@ -87,6 +89,14 @@ export function createFakeBackend(statement: FakeStatement = sampleStatement): F
     },
     async run(_session, handle, context) {
       return statement(Buffer.from(handle).toString(), context, record);
+    },
+    async cancel(_session, handle) {
+      record.statements.push(`cancel ${Buffer.from(handle).toString()}`);
+      return 'cancelled';
+    },
+    async renew(_session, handle) {
+      record.statements.push(`renew ${Buffer.from(handle).toString()}`);
+      return 1_800_000_000_000;
     },
     async prepare(_session, sql): Promise<PreparedStatement> {
       return {
@@ -110,6 +120,16 @@ export function createFakeBackend(statement: FakeStatement = sampleStatement): F
       record.statements.push(Buffer.from(prepared).toString());
       if (parameters !== undefined) record.boundParameters.push(parameters);
       return 5n;
+    },
+    async ingest(_session, target, rows) {
+      record.statements.push(`ingest ${JSON.stringify(target)}`);
+      let count = 0n;
+      for await (const _message of rows.messages) {
+        record.pulled++;
+        await record.onIngested?.();
+        count++;
+      }
+      return count;
     },
     async planPrepared(_session, prepared) {
       return plan(Buffer.from(prepared).toString());

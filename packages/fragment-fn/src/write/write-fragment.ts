@@ -32,6 +32,8 @@ import { assertNoFieldIsLost, hasStructs } from './struct-fields.js';
 import type { WriteRequest, WriteTarget } from './write-target.js';
 
 export interface WriteOptions extends FragmentOptions {
+  /** Makes what the query reads beside its tables: on the host, before the query is looked at. */
+  readonly fill?: (lease: EngineLease, signal: AbortSignal) => Promise<void>;
   /** Moves the files away. What it throws is what `writeFragment` throws; `signal` aborts at the fragment's time limit. */
   take(files: readonly WrittenFile[], signal: AbortSignal): Promise<void>;
 }
@@ -88,6 +90,7 @@ async function writeOnLease(
   const plan = planWrite(request.sql, target, `${lease.outputDirectory}/${randomUUID()}`);
   const stagingStart = performance.now();
   const staged = await stageTables(fragment);
+  await options.fill?.(lease, link.signal);
   const engineStart = performance.now();
   const { files, profile } = await runPlan(fragment, staged, plan, target).catch((error: unknown) => {
     throwIfAborted(link.signal);

@@ -26,7 +26,7 @@ export function inlineParameters(sql: string, literals: ReadonlyMap<string, stri
 }
 
 /** A bare `?` is the next number after the highest so far, as the engine counts. */
-function identifierOf(tokens: TokenList, index: number, highest: number): string {
+export function identifierOf(tokens: TokenList, index: number, highest: number): string {
   const name = tokens.text(index).slice(1);
   return name === '' ? String(highest + 1) : name.toLowerCase();
 }

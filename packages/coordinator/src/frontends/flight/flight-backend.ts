@@ -3,13 +3,16 @@ import { linkAbort, QueryError, withLogContext } from '@svc/base';
 import type {
   CallContext,
   FlightSqlBackend,
+  IngestTarget,
   PlannedQuery,
   PreparedStatement,
   ResultStream,
   TableFilter,
+  UploadedRows,
 } from '@svc/flight';
 import { compileLikePattern } from '@svc/flight/arrow';
 import { queryTimedOut } from '@svc/fragment-fn';
+import { quoteIdentifier } from '@svc/sql';
 import type { HandleTable } from '../../identity/handle-table.js';
 import type { Session } from '../../identity/session.js';
 import type { SessionStore } from '../../identity/session-store.js';
@@ -23,12 +26,14 @@ import {
   planStatement,
   type StatementPlannerDependencies,
 } from '../../service/statement-planner.js';
+import type { IngestOptions } from '../../writes/ingest-rows.js';
 import { correlation } from './correlation.js';
 import { type Prepared, parametersOf } from './prepared.js';
 import { getSessionOptions, setSessionOptions } from './session-options.js';
 import { type SignInDependencies, signIn } from './sign-in.js';
 import { sqlInfoFacts } from './sql-info-facts.js';
 import { listTables } from './tables.js';
+import { createTicketRuns } from './ticket-runs.js';
 
 export interface FlightBackendDependencies extends SignInDependencies {
   readonly sessions: SessionStore;
@@ -37,6 +42,12 @@ export interface FlightBackendDependencies extends SignInDependencies {
   readonly tickets: HandleTable<PlannedStatement>;
   readonly prepared: HandleTable<Prepared>;
   readonly version: string;
+  /** How long an unused ticket or prepared statement lives. */
+  readonly handleTtlMs: number;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Adds a client's rows to a table; answers their number. */
+  ingest(target: IngestTarget, rows: UploadedRows, options: IngestOptions): Promise<bigint>;
 }
 
 export function createFlightBackend(dependencies: FlightBackendDependencies): FlightSqlBackend<Session> {
@@ -80,7 +91,15 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
   }
 
   function ticketFor(session: Session, planned: PlannedStatement, queryId: string): PlannedQuery {
-    return { handle: tickets.add(session.key, { ...planned, queryId }), schema: planned.schema };
+    const handle = tickets.add(session.key, { ...planned, queryId });
+    return { handle, schema: planned.schema, expiresAtMs: expiryOfUse() };
+  }
+
+  const runs = createTicketRuns();
+
+  /** A handle lives from its last use. */
+  function expiryOfUse(): number {
+    return dependencies.now() + dependencies.handleTtlMs;
   }
 
   /** Plans whose first run has begun: it is the query that was planned, a further run of the ticket is another one. */
@@ -112,6 +131,36 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
     });
   }
 
+  /** An upload is a query for the tracker, the log and the limits, although it has no text. */
+  async function ingestTracked(
+    session: Session,
+    { catalog, schema, table }: IngestTarget,
+    context: CallContext,
+    work: (options: IngestOptions) => Promise<bigint>,
+  ): Promise<bigint> {
+    runner.admission.throwIfDraining();
+    const name = [catalog, schema, table].flatMap((part) =>
+      part === undefined ? [] : [quoteIdentifier(part)],
+    );
+    const sql = `INSERT INTO ${name.join('.')} FROM rows of the client`;
+    const query = runner.tracker.start({ session, sql, statementType: 'insert' });
+    query.phase('executing');
+    const timeoutMs = session.settings.queryTimeoutMs ?? planner.limits.timeoutMs;
+    using link = linkAbort([context.signal, session.closed], timeoutMs, () => queryTimedOut(timeoutMs));
+    const { queryId } = query;
+    try {
+      const rowCount = await withLogContext({ query_id: queryId }, () =>
+        work({ session, queryId, signal: link.signal }),
+      );
+      query.finish();
+      return rowCount;
+    } catch (caught) {
+      const error = QueryError.from(caught);
+      query.fail(error);
+      throw error;
+    }
+  }
+
   return {
     signIn: (credentials, context) =>
       inContext(context, undefined, () => signIn(dependencies, credentials, context)),
@@ -128,8 +177,22 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
       inContext(context, session, async () => {
         const planned = tickets.get(session.key, handle);
         const queryId = takeQueryId(planned);
-        return await runPlanned(runner, { queryId, session, planned, signal: context.signal });
+        return await runs.run(planned, context.signal, (signal) =>
+          runPlanned(runner, { queryId, session, planned, signal }),
+        );
       }),
+
+    cancel: async (session, handle) => {
+      const planned = tickets.get(session.key, handle);
+      tickets.delete(session.key, handle);
+      const cancelled = new QueryError('CANCELLED', 'The query was cancelled by its client.');
+      return runs.cancel(planned, cancelled) ? 'cancelling' : 'cancelled';
+    },
+
+    renew: async (session, handle) => {
+      tickets.get(session.key, handle);
+      return expiryOfUse();
+    },
 
     prepare: (session, sql, context) =>
       inContext(context, session, () =>
@@ -143,14 +206,15 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
             sql,
             signal,
           });
-          const handle = prepared.add(session.key, { sql, schema, parameterSchema, parameters: undefined });
+          const statement = { sql, schema, parameterSchema, isUpdate, parameters: undefined };
+          const handle = prepared.add(session.key, statement);
           return { handle, datasetSchema: schema, parameterSchema, isUpdate };
         }),
       ),
 
     bind: async (session, handle, parameters) => {
       const statement = prepared.get(session.key, handle);
-      const bound = parametersOf(parameters, statement.parameterSchema);
+      const bound = parametersOf(parameters, statement);
       prepared.replace(session.key, handle, { ...statement, parameters: bound });
       return handle;
     },
@@ -173,10 +237,15 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
 
     updatePrepared: (session, handle, parameters, context) =>
       inContext(context, session, async () => {
-        const { sql, parameterSchema, parameters: bound } = prepared.get(session.key, handle);
-        const row = parameters === undefined ? bound : parametersOf(parameters, parameterSchema);
-        return await runUpdate(session, sql, context, row);
+        const statement = prepared.get(session.key, handle);
+        const rows = parameters === undefined ? statement.parameters : parametersOf(parameters, statement);
+        return await runUpdate(session, statement.sql, context, rows);
       }),
+
+    ingest: (session, target, rows, context) =>
+      inContext(context, session, () =>
+        ingestTracked(session, target, context, (options) => dependencies.ingest(target, rows, options)),
+      ),
 
     closePrepared: async (session, handle) => prepared.delete(session.key, handle),
 
@@ -201,7 +270,7 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
     },
 
     tables: (_session, filter: TableFilter, context) => listTables(planner.catalogs, filter, context.signal),
-    sqlInfo: () => sqlInfoFacts(dependencies.version),
+    sqlInfo: () => sqlInfoFacts(dependencies.version, dependencies.handleTtlMs),
 
     closeSession: async (session) => sessions.close(session),
     sessionOptions: (session) => getSessionOptions(session),

@@ -9,12 +9,12 @@ const two = new Schema([new Field('1', new Int64()), new Field('2', new Int64())
 describe('bound parameters', () => {
   it('are one row with as many values as the statement takes', () => {
     const stream = streamOf({ a: [1], b: ['x'] });
-    assert.equal(parametersOf(stream, schemaBytes(two)), stream);
+    assert.equal(parametersOf(stream, query(two)), stream);
   });
 
   it('are none when the batch is empty, as JDBC sends it', () => {
-    assert.equal(parametersOf(streamOf({}), schemaBytes(none)), undefined);
-    assert.equal(parametersOf(schemaBytes(none), schemaBytes(none)), undefined);
+    assert.equal(parametersOf(streamOf({}), query(none)), undefined);
+    assert.equal(parametersOf(schemaBytes(none), query(none)), undefined);
   });
 
   it('are refused when there are more or fewer of them', () => {
@@ -29,6 +29,16 @@ describe('bound parameters', () => {
       two,
       'A query takes one row of parameters; 2 rows were bound.',
     );
+  });
+
+  it('of an update are one row or more', () => {
+    const update = { ...query(two), isUpdate: true };
+    const stream = streamOf({ a: [1, 2], b: [3, 4] });
+    assert.equal(parametersOf(stream, update), stream);
+    assert.throws(() => parametersOf(schemaBytes(two), update), {
+      code: 'INVALID_PARAMETER',
+      message: 'An update takes one row of parameters or more; 0 rows were bound.',
+    });
   });
 
   it('are refused when they are not Arrow, or damaged', () => {
@@ -48,6 +58,10 @@ function schemaBytes(schema: Schema): Uint8Array {
   return tableToIPC(new Table(schema), 'stream');
 }
 
+function query(schema: Schema) {
+  return { parameterSchema: schemaBytes(schema), isUpdate: false };
+}
+
 function assertRefused(stream: Uint8Array, schema: Schema, message: string): void {
-  assert.throws(() => parametersOf(stream, schemaBytes(schema)), { code: 'INVALID_PARAMETER', message });
+  assert.throws(() => parametersOf(stream, query(schema)), { code: 'INVALID_PARAMETER', message });
 }

@@ -6,7 +6,9 @@ export interface Prepared {
   readonly sql: string;
   readonly schema: Uint8Array;
   readonly parameterSchema: Uint8Array;
-  /** Arrow IPC stream of one row. */
+  /** It changes something: of INSERT many rows of parameters may be bound. */
+  readonly isUpdate: boolean;
+  /** Arrow IPC stream: of a query one row. */
   readonly parameters: Uint8Array | undefined;
 }
 
@@ -16,10 +18,13 @@ export function preparedBytes({ sql, schema, parameterSchema, parameters }: Prep
 }
 
 /**
- * Checks what a client bound: one row with as many values as the statement has parameters. JDBC binds an empty batch
- * when there are none: that is no parameters. Throws INVALID_PARAMETER.
+ * Checks what a client bound: one row, of an update one or more, with as many values as the statement has parameters.
+ * JDBC binds an empty batch when there are none: that is no parameters. Throws INVALID_PARAMETER.
  */
-export function parametersOf(stream: Uint8Array, parameterSchema: Uint8Array): Uint8Array | undefined {
+export function parametersOf(
+  stream: Uint8Array,
+  { parameterSchema, isUpdate }: Pick<Prepared, 'parameterSchema' | 'isUpdate'>,
+): Uint8Array | undefined {
   const expected = RecordBatchReader.from(parameterSchema).open().schema.fields.length;
   const { rowCount, columnCount } = shapeOf(stream);
   if (expected === 0 && (rowCount === 0 || columnCount === 0)) return undefined;
@@ -29,11 +34,11 @@ export function parametersOf(stream: Uint8Array, parameterSchema: Uint8Array): U
       `The statement has ${expected} parameters; ${columnCount} were bound.`,
     );
   }
-  if (rowCount !== 1) {
-    throw new QueryError(
-      'INVALID_PARAMETER',
-      `A query takes one row of parameters; ${rowCount} rows were bound.`,
-    );
+  if (isUpdate ? rowCount === 0 : rowCount !== 1) {
+    const wanted = isUpdate
+      ? 'An update takes one row of parameters or more'
+      : 'A query takes one row of parameters';
+    throw new QueryError('INVALID_PARAMETER', `${wanted}; ${rowCount} rows were bound.`);
   }
   return stream;
 }

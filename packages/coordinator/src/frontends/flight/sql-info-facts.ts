@@ -1,8 +1,12 @@
 import type { SqlInfoFacts } from '@svc/flight';
 
-/** What GetSqlInfo tells of us beyond what the server itself knows. Function lists are the JDBC escapes we understand. */
-export function sqlInfoFacts(version: string): SqlInfoFacts {
+/**
+ * What GetSqlInfo tells of us beyond what the server itself knows. Function lists are the JDBC escapes we understand.
+ * A prepared statement lives for `preparedStatementTtlMs` from its last use.
+ */
+export function sqlInfoFacts(version: string, preparedStatementTtlMs: number): SqlInfoFacts {
   return {
+    preparedStatementTtlMs,
     serverName: 'svc',
     serverVersion: version,
     arrowVersion: '21.2.0',

@@ -1,0 +1,223 @@
+/** Rows that a client uploads as Arrow become rows of a table: in bounded memory, by one commit, all of them or none. */
+import { QueryError } from '@svc/base';
+import type { IngestTarget, UploadedMessage, UploadedRows } from '@svc/flight';
+import { encapsulateHeader } from '@svc/flight/arrow';
+import { fragmentProtocolVersion, type TargetColumn } from '@svc/fragment-fn';
+import { commitWithRetry, type LoadedTable } from '@svc/lake';
+import type { Schema } from 'apache-arrow';
+import { ownerOf } from '../planner/planner-dependencies.js';
+import { engineSession } from '../planner/stub-planning.js';
+import { isCode, writablePlace } from './change-catalog.js';
+import { arrowSchemaOf, landingTable } from './landed-rows.js';
+import { type PlacedFiles, placeFiles } from './place-files.js';
+import { columnsOfArrow } from './query-columns.js';
+import { tableDefinition } from './table-definition.js';
+import {
+  appendOf,
+  commitNewTable,
+  currentFields,
+  discardOnFailure,
+  type RowsToWrite,
+  targetColumns,
+  type WriteDependencies,
+  type WriteOptions,
+  writeRows,
+} from './write-rows.js';
+
+export type IngestOptions = Pick<WriteOptions, 'session' | 'queryId' | 'signal'>;
+
+/**
+ * Answers the number of rows. Throws ALREADY_EXISTS, TABLE_NOT_FOUND, SCHEMA_NOT_FOUND, BINDING_ERROR and NOT_SUPPORTED
+ * naming the column that does not fit, all of these before a row is read; EVALUATION_ERROR of a row that the table cannot
+ * have; and what `rows` throws. After an error nothing is left behind.
+ */
+export async function ingestRows(
+  target: IngestTarget,
+  rows: UploadedRows,
+  dependencies: WriteDependencies,
+  options: IngestOptions,
+): Promise<bigint> {
+  const { session, signal } = options;
+  const change = { settings: session.settings, catalogs: dependencies.planner.catalogs, signal };
+  const place = writablePlace(nameParts(target, session.settings.schema), change);
+  const upload: Upload = { schema: arrowSchemaOf(rows.schema), rows, name: place.name, place };
+  checkNames(upload);
+  const existing = await place.writable.loadTable(place.identifier, { signal }).catch((error: unknown) => {
+    if (isCode(error, 'TABLE_NOT_FOUND') && target.ifNotExists === 'create') return undefined;
+    throw error;
+  });
+  if (existing === undefined) return await ingestNewTable(upload, dependencies, options);
+  if (target.ifExists === 'append') return await ingestAppend(upload, existing, dependencies, options);
+  throw target.ifExists === 'fail'
+    ? new QueryError('ALREADY_EXISTS', `Table ${place.name} exists already.`)
+    : new QueryError(
+        'NOT_SUPPORTED',
+        `Table ${place.name} exists, and this version replaces no table by an ingest: drop it first, or append.`,
+      );
+}
+
+interface Upload {
+  readonly schema: Schema;
+  readonly rows: UploadedRows;
+  /** Of the table, for messages. */
+  readonly name: string;
+  readonly place: ReturnType<typeof writablePlace>;
+}
+
+function nameParts({ catalog, schema, table }: IngestTarget, defaultSchema: string | undefined) {
+  if (catalog === undefined) return schema === undefined ? [table] : [schema, table];
+  const within = schema ?? defaultSchema;
+  if (within === undefined)
+    throw new QueryError('SCHEMA_NOT_FOUND', `The ingest of table "${table}" names a catalog but no schema.`);
+  return [catalog, within, table];
+}
+
+function checkNames({ schema }: Upload): void {
+  if (schema.fields.length === 0)
+    throw new QueryError('INVALID_ARGUMENT', 'The rows of an ingest must have columns.');
+  const names = new Set<string>();
+  for (const { name } of schema.fields) {
+    if (names.has(name.toLowerCase()))
+      throw new QueryError(
+        'BINDING_ERROR',
+        `Column ${JSON.stringify(name)} is twice in the rows of the ingest; names do not differ by case.`,
+      );
+    names.add(name.toLowerCase());
+  }
+}
+
+async function ingestAppend(
+  upload: Upload,
+  table: LoadedTable,
+  dependencies: WriteDependencies,
+  options: IngestOptions,
+): Promise<bigint> {
+  const { schema, name, place } = upload;
+  const names = schema.fields.map((field) => field.name);
+  const columns = targetColumns({ columns: names }, name, currentFields(table), names.length);
+  const placed = placeFiles(table, table.store);
+  return await discardOnFailure(placed, async () => {
+    const rowCount = await writeUpload({ upload, dependencies, options, table, columns, placed });
+    if (placed.dataFiles.length > 0)
+      await commitWithRetry({
+        catalog: place.writable,
+        identifier: table.identifier,
+        change: appendOf(placed.dataFiles, table, dependencies),
+        signal: options.signal,
+      });
+    return rowCount;
+  });
+}
+
+async function ingestNewTable(
+  upload: Upload,
+  dependencies: WriteDependencies,
+  options: IngestOptions,
+): Promise<bigint> {
+  const { schema, place } = upload;
+  const { signal } = options;
+  const definition = tableDefinition(
+    { partitioning: [], properties: [], comment: undefined },
+    columnsOfArrow(schema),
+  );
+  const table = await place.writable.stageTable(place.identifier, definition, { signal });
+  const placed = placeFiles(table, table.store);
+  try {
+    return await discardOnFailure(placed, async () => {
+      const columns = currentFields(table).map((field, position) => ({ field, position }));
+      const rowCount = await writeUpload({ upload, dependencies, options, table, columns, placed });
+      await commitNewTable(table, placed.dataFiles, dependencies, place.writable, signal);
+      return rowCount;
+    });
+  } catch (error) {
+    if (!isCode(error, 'COMMIT_OUTCOME_UNKNOWN')) await place.writable.discardTable(table);
+    throw error;
+  }
+}
+
+interface UploadToWrite {
+  readonly upload: Upload;
+  readonly dependencies: WriteDependencies;
+  readonly options: IngestOptions;
+  readonly table: RowsToWrite['table'];
+  readonly columns: readonly TargetColumn[];
+  readonly placed: PlacedFiles;
+}
+
+/**
+ * How much of an upload lies in an engine at a time, as Arrow: it becomes files then. Each round makes a file of each
+ * partition, so that small ones would scatter the table.
+ */
+const roundBytes = 512 * 2 ** 20;
+
+async function writeUpload({ upload, dependencies, options, ...target }: UploadToWrite): Promise<bigint> {
+  const { session } = options;
+  const { limits } = dependencies.planner;
+  const rounds = uploadRounds(upload.rows);
+  let rowCount = 0n;
+  do {
+    const landing = landingTable(upload.schema);
+    const written = await writeRows({
+      ...target,
+      dependencies,
+      options,
+      stores: [],
+      fragment: {
+        ...engineSession([], session.settings),
+        protocolVersion: fragmentProtocolVersion,
+        fragmentId: 0,
+        owner: ownerOf(session),
+        sql: `SELECT * FROM ${landing.name}`,
+        setup: [],
+        tables: [],
+        views: [],
+        arrow: 'client',
+        limits: { ...limits, timeoutMs: session.settings.queryTimeoutMs ?? limits.timeoutMs },
+      },
+      fill: async (lease, signal) => {
+        await landing.fill(lease, rounds.next(), signal);
+      },
+    });
+    rowCount += written.rowCount;
+  } while (!rounds.isEnded());
+  return rowCount;
+}
+
+/** Batches with less are put together with their header: the engine is sent fewer pieces. */
+const smallBodyBytes = 64 * 1024;
+const endOfStream = Buffer.from([0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
+
+/** The upload as one Arrow stream after the other; it is closed by whoever opened it. Dictionaries hold for all that follows: with them there is one. */
+function uploadRounds({ schema, messages }: UploadedRows) {
+  const iterator = messages[Symbol.asyncIterator]();
+  let isEnded = false;
+  return {
+    isEnded: () => isEnded,
+    async *next(): AsyncGenerator<Uint8Array, void, undefined> {
+      yield schema;
+      let bytes = 0;
+      let mayEnd = true;
+      while (!mayEnd || bytes < roundBytes) {
+        const next = await iterator.next();
+        if (next.done) {
+          isEnded = true;
+          break;
+        }
+        if (next.value.kind === 'dictionary') mayEnd = false;
+        bytes += next.value.body.length;
+        yield* piecesOf(next.value);
+      }
+      yield endOfStream;
+    },
+  };
+}
+
+function* piecesOf({ header, body }: UploadedMessage): Generator<Uint8Array> {
+  const head = encapsulateHeader(header);
+  if (body.length < smallBodyBytes) {
+    yield Buffer.concat([head, body]);
+    return;
+  }
+  yield head;
+  yield body;
+}
