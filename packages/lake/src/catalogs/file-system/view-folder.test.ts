@@ -65,9 +65,9 @@ test('tables and views share their names', async () => {
   ]);
   await assert.rejects(catalog.createView(orders, view('select 1')), { code: 'ALREADY_EXISTS' });
   for (const call of [
-    catalog.loadView(orders),
-    catalog.dropView(orders),
-    catalog.replaceView(orders, view('1')),
+    () => catalog.loadView(orders),
+    () => catalog.dropView(orders),
+    () => catalog.replaceView(orders, view('1')),
   ])
     await assert.rejects(call, {
       code: 'TABLE_NOT_FOUND',
