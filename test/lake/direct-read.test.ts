@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { QueryError } from '@svc/base';
 import type { EngineMessage, EngineResult } from '@svc/engine';
+import { encapsulateHeader } from '@svc/flight/arrow';
 import { createFileStore, type DirectRead, type NestedField, planDirectRead } from '@svc/lake';
 import { seededRandom } from '../soak/seeded-random.js';
 import { type EngineScope, withEngine } from './engine-scope.js';
@@ -211,11 +212,7 @@ async function messagesOf(result: EngineResult): Promise<Buffer[]> {
 
 /** The message as it stands in an IPC stream. */
 function encapsulated({ header, body }: EngineMessage): Buffer {
-  const padded = (header.length + 7) & ~7;
-  const prefix = Buffer.alloc(8);
-  prefix.writeUInt32LE(0xffffffff, 0);
-  prefix.writeInt32LE(padded, 4);
-  return Buffer.concat([prefix, header, Buffer.alloc(padded - header.length), body]);
+  return Buffer.concat([encapsulateHeader(header), body]);
 }
 
 async function* piecesOf(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {

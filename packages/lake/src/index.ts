@@ -23,7 +23,7 @@ export {
   type PlanFilesOptions,
   planFiles,
 } from './iceberg/scan/plan-files.js';
-export { resolveSnapshot, type SnapshotPin } from './iceberg/scan/resolve-snapshot.js';
+export { resolveSnapshot, type SnapshotPin, schemaById } from './iceberg/scan/resolve-snapshot.js';
 export type { TableMetadata } from './iceberg/spec/table-metadata.js';
 export type {
   IcebergType,

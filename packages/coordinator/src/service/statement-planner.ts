@@ -76,30 +76,21 @@ export async function planStatement(
       planningMs: performance.now() - startedAt,
     };
   }
-  const written = isRowWrite(statement) ? await writeStatement(dependencies, statement, options) : undefined;
-  if (written !== undefined) {
-    const answer = resultAnswer(written.text);
-    const planningMs = performance.now() - startedAt;
-    return {
-      ...base,
-      kind: 'answer',
-      schema: answer.schema,
-      answer,
-      changedRows: written.rowCount,
-      planningMs,
-    };
+  const answered = (answer: TextAnswer) => ({
+    ...base,
+    kind: 'answer' as const,
+    schema: answer.schema,
+    answer,
+    planningMs: performance.now() - startedAt,
+  });
+  if (isRowWrite(statement)) {
+    const { text, rowCount } = await writeStatement(dependencies, statement, options);
+    return { ...answered(resultAnswer(text)), changedRows: rowCount };
   }
   if (options.parameters !== undefined) {
     throw new QueryError('INVALID_PARAMETER', 'Only queries and INSERT take parameters.');
   }
-  const answer = await answerStatement(dependencies, statement, options);
-  return {
-    ...base,
-    kind: 'answer',
-    schema: answer.schema,
-    answer,
-    planningMs: performance.now() - startedAt,
-  };
+  return answered(await answerStatement(dependencies, statement, options));
 }
 
 type RowWrite = Insert | (CreateTable & { readonly query: string });
@@ -155,12 +146,11 @@ function analyzeQuery(
   return dependencies.analyzer.analyze(sql, session.identity.username, signal);
 }
 
-/** Statements that change the catalog or rows. */
+/** Statements that change the catalog, beside those that write rows. */
 const changes: ReadonlySet<Statement['kind']> = new Set([
   'create-schema',
   'create-table',
   'create-view',
-  'insert',
   'drop-schema',
   'drop-table',
   'drop-view',
@@ -173,7 +163,7 @@ function resultAnswer(text: string): TextAnswer {
 
 async function answerStatement(
   dependencies: StatementPlannerDependencies,
-  statement: Exclude<RunnableStatement, { kind: 'query' }>,
+  statement: Exclude<RunnableStatement, { kind: 'query' | 'insert' }>,
   options: StatementOptions,
 ): Promise<TextAnswer> {
   const { session, signal } = options;
@@ -244,8 +234,6 @@ async function answerStatement(
     case 'drop-schema':
     case 'drop-table':
       return resultAnswer(await changeCatalog(statement, { settings: session.settings, catalogs, signal }));
-    case 'insert':
-      throw new QueryError('INTERNAL_ERROR', 'INSERT is no statement that is only answered.');
     case 'call':
       // Catalogs are asked anew for every statement: there is nothing cached that could be stale.
       return resultAnswer('The catalog cache was refreshed.');

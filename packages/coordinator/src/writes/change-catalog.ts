@@ -31,7 +31,10 @@ export async function changeCatalog(
 }
 
 /** Where a new or existing table of a statement is, in a catalog that can be changed. */
-export function writablePlace(parts: readonly string[], { settings, catalogs }: ChangeOptions) {
+export function writablePlace(
+  parts: readonly string[],
+  { settings, catalogs }: Omit<ChangeOptions, 'signal'>,
+) {
   const place = placeOf(writtenName(parts), settings, catalogs);
   const name = `${place.catalog}.${schemaName(place.identifier.namespace)}.${place.identifier.name}`;
   return { ...place, name, writable: catalogs.get(place.catalog).catalog };

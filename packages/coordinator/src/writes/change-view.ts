@@ -59,7 +59,6 @@ export async function dropView(
   const { identifier, name, writable } = writablePlace(statement.name, {
     settings: session.settings,
     catalogs,
-    signal,
   });
   return await dropping(statement, `View ${name}`, 'TABLE_NOT_FOUND', async () => {
     const { identifier: found } = await writable.loadView(identifier, { signal });

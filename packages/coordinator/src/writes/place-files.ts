@@ -1,7 +1,7 @@
 /** From files of an engine host to data files of a table. */
 import { randomUUID } from 'node:crypto';
 import type { WrittenFile } from '@svc/fragment-fn';
-import { describeDataFile, type ObjectStore, type TableToWrite, tableFolders } from '@svc/lake';
+import { describeDataFile, type ObjectStore, schemaById, type TableToWrite, tableFolders } from '@svc/lake';
 
 type AddedDataFile = Awaited<ReturnType<typeof describeDataFile>>;
 
@@ -15,14 +15,13 @@ export interface PlacedFiles {
 
 export function placeFiles(table: TableToWrite, store: ObjectStore): PlacedFiles {
   const { metadata } = table;
-  const schema = metadata.schemas.find(({ schemaId }) => schemaId === metadata.currentSchemaId);
+  const schema = schemaById(metadata, undefined);
   const dataFiles: AddedDataFile[] = [];
   const placed: string[] = [];
   const batch = randomUUID();
   return {
     dataFiles,
     async take(files, signal) {
-      if (schema === undefined) return;
       for (const file of files) {
         const location = `${tableFolders(table).data}/${batch}-${String(placed.length).padStart(5, '0')}.parquet`;
         placed.push(location);

@@ -14,6 +14,7 @@ import {
   type MetadataFiles,
   type NestedField,
   type StagedNewTable,
+  schemaById,
   type TableToWrite,
 } from '@svc/lake';
 import type { CreateTable, Insert } from '@svc/sql';
@@ -68,9 +69,11 @@ async function insertRows(
   options: WriteOptions,
 ): Promise<WriteOutcome> {
   const { session, signal } = options;
-  const { settings } = session;
-  const change = { settings, catalogs: dependencies.planner.catalogs, signal };
-  const { identifier, name, writable } = writablePlace(statement.name, change);
+  const { catalogs } = dependencies.planner;
+  const { identifier, name, writable } = writablePlace(statement.name, {
+    settings: session.settings,
+    catalogs,
+  });
   const table = await writable.loadTable(identifier, { signal });
   const plan = await planRows(statement.query, dependencies, options);
   const columns = targetColumns(
@@ -96,9 +99,11 @@ async function createTableAs(
   options: WriteOptions,
 ): Promise<WriteOutcome> {
   const { session, signal } = options;
-  const { settings } = session;
-  const change = { settings, catalogs: dependencies.planner.catalogs, signal };
-  const { identifier, name, writable } = writablePlace(statement.name, change);
+  const { catalogs } = dependencies.planner;
+  const { identifier, name, writable } = writablePlace(statement.name, {
+    settings: session.settings,
+    catalogs,
+  });
   if (options.parameters !== undefined && parameterRowCount(options.parameters) > 1)
     throw new QueryError('NOT_SUPPORTED', 'Several rows of parameters are taken by INSERT … VALUES only.');
   if (statement.ifNotExists && (await exists(() => writable.loadTable(identifier, { signal }))))
@@ -185,7 +190,7 @@ function targetOf({ metadata }: TableToWrite, columns: readonly TargetColumn[]):
 }
 
 export function currentFields({ metadata }: TableToWrite): readonly NestedField[] {
-  return metadata.schemas.find(({ schemaId }) => schemaId === metadata.currentSchemaId)?.fields ?? [];
+  return schemaById(metadata, undefined).fields;
 }
 
 /** Which column of the query each column of the table takes. */

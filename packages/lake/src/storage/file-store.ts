@@ -90,32 +90,11 @@ async function write(
   body: Uint8Array,
   options: ReadOptions & { readonly ifAbsent?: boolean } = {},
 ): Promise<ObjectInfo> {
-  throwIfAborted(options.signal);
-  const path = toLocalPath(location);
-  const folder = dirname(path);
-  const aside = join(folder, `.${randomUUID()}.tmp`);
-  try {
-    await mkdir(folder, { recursive: true });
-    const info = await writeAside(aside, location, body);
-    throwIfAborted(options.signal);
-    if (options.ifAbsent === true) await link(aside, path);
-    else await rename(aside, path);
-    await syncFolder(folder);
-    return info;
-  } catch (error) {
-    throw fileError(location, error);
-  } finally {
-    await rm(aside, { force: true });
-  }
+  return await appearing(location, options, (aside) => writeAside(aside, location, body));
 }
 
 async function moveIn(location: string, source: string, options: ReadOptions = {}): Promise<void> {
-  throwIfAborted(options.signal);
-  const path = toLocalPath(location);
-  const folder = dirname(path);
-  const aside = join(folder, `.${randomUUID()}.tmp`);
-  try {
-    await mkdir(folder, { recursive: true });
+  await appearing(location, { ...options, ifAbsent: true }, async (aside) => {
     await rename(source, aside).catch(async (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EXDEV') throw error;
       await copyFile(source, aside);
@@ -126,9 +105,27 @@ async function moveIn(location: string, source: string, options: ReadOptions = {
     } finally {
       await file.close();
     }
+  });
+}
+
+/** Makes an object of the synced file that `make` leaves at the path it is given: at once, or not at all. */
+async function appearing<T>(
+  location: string,
+  options: ReadOptions & { readonly ifAbsent?: boolean },
+  make: (aside: string) => Promise<T>,
+): Promise<T> {
+  throwIfAborted(options.signal);
+  const path = toLocalPath(location);
+  const folder = dirname(path);
+  const aside = join(folder, `.${randomUUID()}.tmp`);
+  try {
+    await mkdir(folder, { recursive: true });
+    const made = await make(aside);
     throwIfAborted(options.signal);
-    await link(aside, path);
+    if (options.ifAbsent === true) await link(aside, path);
+    else await rename(aside, path);
     await syncFolder(folder);
+    return made;
   } catch (error) {
     throw fileError(location, error);
   } finally {

@@ -1,7 +1,7 @@
 import { QueryError } from '@svc/base';
 import type { TableFilter, TableRow } from '@svc/flight';
 import { compileLikePattern } from '@svc/flight/arrow';
-import type { ListedRelation, WritableCatalog } from '@svc/lake';
+import { type ListedRelation, schemaById, type WritableCatalog } from '@svc/lake';
 import type { CatalogDirectory } from '../../planner/catalog-directory.js';
 import { schemaName } from '../../planner/names.js';
 import { tableArrowSchema } from '../../results/table-arrow-schema.js';
@@ -52,8 +52,7 @@ async function schemaOf(
     if (kind === 'view')
       return tableArrowSchema((await catalog.loadView(identifier, { signal })).metadata.schema.fields);
     const { metadata } = await catalog.loadTable(identifier, { signal });
-    const schema = metadata.schemas.find((each) => each.schemaId === metadata.currentSchemaId);
-    return tableArrowSchema(schema?.fields ?? []);
+    return tableArrowSchema(schemaById(metadata, undefined).fields);
   } catch (error) {
     // One damaged table must not hide the others from a client that lists them all.
     if (error instanceof QueryError && error.code !== 'CANCELLED') return tableArrowSchema([]);

@@ -3,9 +3,8 @@
  * a marker beside them. A table that is being created has a marker until its first metadata file is there: until then
  * the folder is nothing to anybody else.
  */
-import { QueryError } from '@svc/base';
 import type { ObjectStore, ReadOptions } from '../../storage/object-store.js';
-import { isTableFolder } from './metadata-file.js';
+import { isPresent, isTableFolder } from './metadata-file.js';
 
 export type FolderKind = 'table' | 'view' | 'staged' | 'schema';
 
@@ -33,18 +32,4 @@ export async function isViewFolder(
   options: ReadOptions,
 ): Promise<boolean> {
   return isPresent(store, viewMarkerOf(folder), options);
-}
-
-export async function isPresent(
-  store: ObjectStore,
-  location: string,
-  options: ReadOptions,
-): Promise<boolean> {
-  try {
-    await store.head(location, options);
-    return true;
-  } catch (error) {
-    if (error instanceof QueryError && error.code === 'DATA_FILE_MISSING') return false;
-    throw error;
-  }
 }

@@ -54,7 +54,7 @@ export async function isTableFolder(
   options: ReadOptions,
 ): Promise<boolean> {
   const metadata = `${folder}/metadata`;
-  if (await exists(store, `${metadata}/${versionHintFile}`, options)) return true;
+  if (await isPresent(store, `${metadata}/${versionHintFile}`, options)) return true;
   const entries = await store.list(metadata, options);
   return entries.some((entry) => !entry.isFolder && versionOf(entry.name) !== undefined);
 }
@@ -113,11 +113,16 @@ async function firstExisting(
   names: readonly string[],
   options: ReadOptions,
 ): Promise<string | undefined> {
-  for (const name of names) if (await exists(store, `${folder}/${name}`, options)) return `${folder}/${name}`;
+  for (const name of names)
+    if (await isPresent(store, `${folder}/${name}`, options)) return `${folder}/${name}`;
   return undefined;
 }
 
-async function exists(store: ObjectStore, location: string, options: ReadOptions): Promise<boolean> {
+export async function isPresent(
+  store: ObjectStore,
+  location: string,
+  options: ReadOptions,
+): Promise<boolean> {
   try {
     await store.head(location, options);
     return true;

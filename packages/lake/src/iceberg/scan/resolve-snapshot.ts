@@ -37,7 +37,7 @@ export function resolveSnapshot(
       const id = metadata.currentSnapshotId;
       return {
         snapshot: id === undefined ? undefined : snapshotById(metadata, id, tableName),
-        schema: schemaById(metadata, metadata.currentSchemaId),
+        schema: schemaById(metadata, undefined),
       };
     }
     case 'id': {
@@ -104,7 +104,8 @@ function ancestors(metadata: TableMetadata): readonly Snapshot[] {
   return [...chain].reverse();
 }
 
-function schemaById(metadata: TableMetadata, id: number | undefined): Schema {
+/** Throws DATA_CORRUPT when the metadata does not have the schema; `undefined` is the current one. */
+export function schemaById(metadata: TableMetadata, id: number | undefined): Schema {
   const wanted = id ?? metadata.currentSchemaId;
   const schema = metadata.schemas.find((candidate) => candidate.schemaId === wanted);
   if (schema !== undefined) return schema;

@@ -17,9 +17,9 @@ import {
   writeManifestList,
 } from '../manifests/write-manifest.js';
 import { specOfManifest, typedPartitionSpecs } from '../scan/partition-types.js';
+import { schemaById } from '../scan/resolve-snapshot.js';
 import type { Snapshot, SnapshotReference } from '../spec/snapshot.js';
 import type { TableMetadata } from '../spec/table-metadata.js';
-import type { Schema } from '../spec/types.js';
 import { checkAddedFiles } from './check-added-files.js';
 import { entriesOf, existingManifests } from './existing-manifests.js';
 import { planMerges } from './merge-manifests.js';
@@ -100,7 +100,7 @@ async function prepare(append: Preparing, table: TableToWrite): Promise<TableCom
   attempts.count += 1;
   const manifestList = `${folder}/snap-${snapshotId}-${attempts.count}-${randomUUID()}.avro`;
   attempts.written.add(manifestList);
-  const schema = currentSchema(metadata);
+  const schema = schemaById(metadata, undefined);
   const writing: ManifestWriting = {
     store: append.store,
     folder,
@@ -227,15 +227,6 @@ export function appendUpdates(
     { action: 'add-snapshot', snapshot },
     { action: 'set-snapshot-ref', refName: mainBranch, reference },
   ];
-}
-
-function currentSchema(metadata: TableMetadata): Schema {
-  const schema = metadata.schemas.find((each) => each.schemaId === metadata.currentSchemaId);
-  if (schema !== undefined) return schema;
-  throw new QueryError(
-    'DATA_CORRUPT',
-    `The metadata of table ${metadata.location} refers to schema ${metadata.currentSchemaId}, which it does not have.`,
-  );
 }
 
 /** A manifest that could not be deleted is an unused file, not a failed commit. */
