@@ -3,6 +3,8 @@ export {
   type FragmentLane,
   type FragmentLimits,
   type FragmentRequest,
+  type FragmentRows,
+  type FragmentScan,
   type FragmentStatistics,
   type FragmentTable,
   type FragmentView,
@@ -12,7 +14,7 @@ export {
 export { type FragmentResult, runFragment } from './runtime.js';
 export { engineType } from './views/engine-type.js';
 export { sessionStatements } from './views/session-sql.js';
-export { stubFileSql, stubViewSql, viewSql } from './views/view-sql.js';
+export { type EngineColumn, engineColumns, stubFileSql, stubViewSql, viewSql } from './views/view-sql.js';
 export {
   type WriteOptions,
   type WrittenFile,

@@ -7,14 +7,15 @@ import type { EngineLease, EnginePool, EngineProfile, EngineProgress } from '@sv
 import type { DirectRead } from '@svc/lake';
 import {
   type FragmentRequest,
+  type FragmentRows,
+  type FragmentScan,
   type FragmentStatistics,
-  type FragmentTable,
   fragmentProtocolVersion,
 } from './request.js';
 import { sessionStatements } from './views/session-sql.js';
-import { type StagedGroup, scanViewSql, viewSql } from './views/view-sql.js';
+import { rowsTableSql, type StagedGroup, scanViewSql, viewSql } from './views/view-sql.js';
 
-/** A table whose chunks now lie in the engine's input folder. */
+/** A table whose chunks now lie in the engine's input folder; nothing of it where the request brought its rows. */
 export interface StagedTable {
   readonly groups: readonly StagedGroup[];
   readonly filesRead: number;
@@ -30,7 +31,7 @@ export interface StagedTable {
 export interface FragmentEnvironment {
   readonly pool: EnginePool;
   /** Brings the chunks of one table's scan into `directory`. Throws DATA_CORRUPT, DATA_FILE_MISSING, DISK_FULL, … */
-  stage(table: FragmentTable, directory: string, signal: AbortSignal): Promise<StagedTable>;
+  stage(table: FragmentScan, directory: string, signal: AbortSignal): Promise<StagedTable>;
 }
 
 export interface FragmentOptions {
@@ -90,9 +91,23 @@ export async function stageTables({
 }: LeasedFragment): Promise<readonly StagedTable[]> {
   const staged: StagedTable[] = [];
   for (const table of request.tables) {
-    staged.push(await environment.stage(table, lease.inputDirectory, link.signal));
+    staged.push(
+      table.kind === 'scan'
+        ? await environment.stage(table, lease.inputDirectory, link.signal)
+        : nothingStaged(table),
+    );
   }
   return staged;
+}
+
+function nothingStaged({ rows }: FragmentRows): StagedTable {
+  return {
+    groups: [],
+    filesRead: 0,
+    bytesStaged: rows.byteLength,
+    bytesFetched: 0,
+    describeColumns: async () => undefined,
+  };
 }
 
 /** Makes the names that the fragment's SQL uses. */
@@ -101,12 +116,20 @@ export async function bindTables(
   staged: readonly StagedTable[],
 ): Promise<void> {
   const tables = request.tables.map((table, index) =>
-    scanViewSql(table, table.scan.columns, staged[index]?.groups ?? []),
+    table.kind === 'scan'
+      ? scanViewSql(table, table.scan.columns, staged[index]?.groups ?? [])
+      : rowsTableSql(table, table.columns),
   );
   const session = sessionStatements({ ...request, tables: [...request.tables, ...request.views] });
   // Views are bound when they are made: what stands for now() in them must be there.
   const setup = [...session, ...tables, ...request.setup, ...request.views.map(viewSql)];
   if (setup.length > 0) await lease.execute(setup, link.signal);
+  for (const table of request.tables)
+    if (table.kind === 'rows') await lease.ingest(table, onePiece(table.rows), link.signal);
+}
+
+async function* onePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
+  yield bytes;
 }
 
 export function fragmentStatistics(

@@ -2,16 +2,31 @@
  * The fragment request: a SQL text over the tables it names, self-contained and serialisable, so that a local host,
  * a worker and a Lambda function run the same thing (design: "a fragment is a SQL text").
  */
-import type { TableScan } from '@svc/lake';
+import type { NestedField, TableScan } from '@svc/lake';
 
 export const fragmentProtocolVersion = 1;
 
-/** A table of the fragment under the name the SQL text uses. */
-export interface FragmentTable {
+/** A table of the fragment under the name the SQL text uses, and where its rows come from. */
+export type FragmentTable = FragmentScan | FragmentRows;
+
+interface FragmentName {
   readonly catalog: string;
   readonly schema: string;
   readonly table: string;
+}
+
+/** Rows in data files, which are staged for the fragment. */
+export interface FragmentScan extends FragmentName {
+  readonly kind: 'scan';
   readonly scan: TableScan;
+}
+
+/** Rows that the request brings along. */
+export interface FragmentRows extends FragmentName {
+  readonly kind: 'rows';
+  readonly columns: readonly NestedField[];
+  /** An Arrow IPC stream; its fields are the columns by position. */
+  readonly rows: Uint8Array;
 }
 
 /** A view of the fragment: gated SQL of somebody else, every table in it by its full name. */

@@ -259,7 +259,7 @@ const scan: TableScan = {
   },
 };
 
-const table: FragmentTable = { catalog: 'lake', schema: 'sales', table: 'orders', scan };
+const table: FragmentTable = { kind: 'scan', catalog: 'lake', schema: 'sales', table: 'orders', scan };
 
 const stagedTable: StagedTable = {
   groups: [],

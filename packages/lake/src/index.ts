@@ -60,4 +60,5 @@ export type {
 export { type StagedGroup, type StagedTable, stageScan } from './staging/stage-scan.js';
 export { openStagingCache, type StagingCache } from './staging/staging-cache.js';
 export { createFileStore } from './storage/file-store.js';
+export { mapConcurrently } from './storage/map-concurrently.js';
 export type { ByteRange, ListEntry, ObjectInfo, ObjectStore, ReadOptions } from './storage/object-store.js';

@@ -1,6 +1,8 @@
 import { QueryError } from '@svc/base';
 import { type LoadedTable, type LoadedView, type NestedField, resolveSnapshot } from '@svc/lake';
 import type { SessionSettings } from '../identity/session-settings.js';
+import { findInformationView } from '../information-schema/find-information-view.js';
+import { informationSchema, isInformationSchema } from '../information-schema/names.js';
 import type { CatalogDirectory } from './catalog-directory.js';
 import { placeOf, schemaName, writtenName } from './names.js';
 
@@ -8,6 +10,8 @@ import { placeOf, schemaName, writtenName } from './names.js';
 export type Relation = (
   | { readonly kind: 'table'; readonly loaded: LoadedTable }
   | { readonly kind: 'view'; readonly loaded: LoadedView }
+  /** One of information_schema. */
+  | { readonly kind: 'information' }
 ) & {
   /** As the catalog spells them. */
   readonly path: readonly [catalog: string, schema: string, name: string];
@@ -23,6 +27,11 @@ export async function loadRelation(
   signal: AbortSignal,
 ): Promise<Relation> {
   const place = placeOf(writtenName(name), settings, catalogs);
+  if (isInformationSchema(place.identifier.namespace)) {
+    const view = findInformationView(place);
+    const path = [place.catalog, informationSchema, view.name] as const;
+    return { kind: 'information', path, columns: view.fields };
+  }
   const { catalog } = catalogs.get(place.catalog);
   try {
     const loaded = await catalog.loadTable(place.identifier, { signal });

@@ -15,7 +15,7 @@ import type { AnalyzedQuery } from './analyze.js';
 import { parameterLiterals } from './parameter-literals.js';
 import { ownerOf, type PlannerDependencies } from './planner-dependencies.js';
 import { resolveRelations } from './resolve-relations.js';
-import type { ResolvedTable } from './resolve-tables.js';
+import type { IcebergSource, ResolvedTable } from './resolve-tables.js';
 import { statementLane } from './statement-lane.js';
 import { planWithCache } from './stub-plan-cache.js';
 import { engineSession, type StubPlan } from './stub-planning.js';
@@ -24,7 +24,7 @@ import { pinReferences } from './time-travel.js';
 export interface QueryPlan {
   readonly fragment: Omit<FragmentRequest, 'queryId'>;
   /** One per table of the fragment. */
-  readonly stores: readonly ObjectStore[];
+  readonly stores: readonly (ObjectStore | undefined)[];
   readonly stub: StubPlan;
 }
 
@@ -139,7 +139,7 @@ export async function planQuery(dependencies: PlannerDependencies, options: Plan
   const wholeColumns = wholeColumnsOf(stub, tables);
   return {
     stub,
-    stores: bound.tables.map((table) => table.loaded.store),
+    stores: bound.tables.map(({ source }) => (source.kind === 'iceberg' ? source.loaded.store : undefined)),
     fragment: {
       ...engineSession(bound.tables, settings),
       views: bound.views,
@@ -166,7 +166,8 @@ function wholeColumnsOf(
   { wholeColumns, description }: StubPlan,
   tables: readonly FragmentTable[],
 ): WholeColumns | undefined {
-  const all = tables[0]?.scan.columns ?? [];
+  const [table] = tables;
+  const all = table?.kind === 'scan' ? table.scan.columns : [];
   // The engine keeps the case in which a name was declared, and no two names differ in case only.
   const columns = wholeColumns?.map((name) => all.findIndex((column) => column.name === name));
   return columns === undefined || columns.includes(-1) ? undefined : { columns, schema: description.schema };
@@ -181,17 +182,27 @@ async function planScans(
   return await Promise.all(
     tables.map(async (table, index): Promise<FragmentTable> => {
       const request = requests[index] ?? { columns: undefined, filters: [] };
-      refuseUnsupportedColumns(table, request);
-      const scan = await dependencies.planScan(table, request, signal);
-      return { catalog: table.catalog, schema: table.schema, table: table.table, scan };
+      const { source } = table;
+      const name = { catalog: table.catalog, schema: table.schema, table: table.table };
+      if (source.kind === 'computed') {
+        const rows = await source.rows(request, signal);
+        return { ...name, kind: 'rows', columns: source.fields, rows };
+      }
+      refuseUnsupportedColumns(table, source, request);
+      const scan = await dependencies.planScan({ ...table, source }, request, signal);
+      return { ...name, kind: 'scan', scan };
     }),
   );
 }
 
 /** A column of a type that this version does not know is refused by name, and only when the statement reads it. */
-function refuseUnsupportedColumns(table: ResolvedTable, request: ScanRequest): void {
+function refuseUnsupportedColumns(
+  table: ResolvedTable,
+  { fields }: IcebergSource,
+  request: ScanRequest,
+): void {
   const read = request.columns?.map(([name]) => name?.toLowerCase());
-  for (const { name, type } of table.columns) {
+  for (const { name, type } of fields) {
     if (type.kind === 'unsupported' && (read === undefined || read.includes(name.toLowerCase()))) {
       throw new QueryError(
         'UNSUPPORTED_TABLE_FEATURE',

@@ -21,8 +21,11 @@ export interface PlannedFragment extends PlannedBase {
   readonly kind: 'fragment';
   /** Everything but the query id, which each run gets anew. */
   readonly fragment: Omit<FragmentRequest, 'queryId'>;
-  /** One per table of the fragment: opens its files with what the user was granted for it. Never leaves the process. */
-  readonly stores: readonly ObjectStore[];
+  /**
+   * One per table of the fragment, where it has files: opens them with what the user was granted for it. Never leaves
+   * the process.
+   */
+  readonly stores: readonly (ObjectStore | undefined)[];
 }
 
 /** Answered by the coordinator already (SHOW, DESCRIBE, EXPLAIN, USE, SET). */
@@ -42,10 +45,16 @@ export function plannedBytes(planned: PlannedStatement): number {
   if (planned.kind === 'answer')
     return planned.answer.messages.reduce((sum, { body }) => sum + body.length, text);
   const { tables, parameters } = planned.fragment;
-  const files = tables.flatMap(({ scan }) => scan.groups.flatMap((group) => group.files));
+  const rowBytes = tables.reduce(
+    (sum, table) => sum + (table.kind === 'rows' ? table.rows.byteLength : 0),
+    0,
+  );
+  const files = tables.flatMap((table) =>
+    table.kind === 'scan' ? table.scan.groups.flatMap((group) => group.files) : [],
+  );
   return files.reduce(
     (sum, { location, rowGroups }) =>
       sum + bytesPerFile + 2 * location.length + bytesPerRowGroup * (rowGroups?.length ?? 0),
-    text + (parameters?.length ?? 0),
+    text + rowBytes + (parameters?.length ?? 0),
   );
 }

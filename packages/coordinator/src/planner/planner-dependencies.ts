@@ -5,7 +5,7 @@ import type { ScanRequest } from '@svc/sql';
 import type { Session } from '../identity/session.js';
 import type { Analyzer } from './analyze.js';
 import type { CatalogDirectory } from './catalog-directory.js';
-import type { ResolvedTable } from './resolve-tables.js';
+import type { IcebergSource, ResolvedTable } from './resolve-tables.js';
 import type { StubPlanCache } from './stub-plan-cache.js';
 
 export interface PlannerDependencies {
@@ -16,7 +16,11 @@ export interface PlannerDependencies {
   readonly limits: FragmentLimits;
   readonly now: () => Date;
   /** Prunes: manifests, files, row groups. */
-  planScan(table: ResolvedTable, request: ScanRequest, signal: AbortSignal): Promise<TableScan>;
+  planScan(
+    table: ResolvedTable & { readonly source: IcebergSource },
+    request: ScanRequest,
+    signal: AbortSignal,
+  ): Promise<TableScan>;
 }
 
 /** Whose engine instance a statement may run in. */

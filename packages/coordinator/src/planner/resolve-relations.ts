@@ -9,6 +9,7 @@ import { type LoadedView, sqlOfView, viewDialect } from '@svc/lake';
 import { deserializeQuery, rewriteTables, writeSerializedSql } from '@svc/sql';
 import type { Session } from '../identity/session.js';
 import type { SessionSettings } from '../identity/session-settings.js';
+import { engineSchemaName, isInformationSchema } from '../information-schema/names.js';
 import type { AnalyzedQuery } from './analyze.js';
 import { placeOf, schemaName, type TablePlace } from './names.js';
 import { ownerOf, type PlannerDependencies } from './planner-dependencies.js';
@@ -77,7 +78,8 @@ async function resolve(
   } catch (error) {
     if (!(error instanceof QueryError) || error.code !== 'TABLE_NOT_FOUND') throw error;
     const place = placeOf(request.name, settings, catalogs);
-    const view = await findView(state, place);
+    const isInformation = isInformationSchema(place.identifier.namespace);
+    const view = isInformation ? undefined : await findView(state, place);
     if (view === undefined) throw error;
     await addView(state, { request, settings, place, view, path });
   }
@@ -164,7 +166,8 @@ async function qualifiedSql(
 ): Promise<string> {
   const query = rewriteTables(parsed, (reference) => {
     const { catalog, identifier } = placeOf(reference, settings, dependencies.catalogs);
-    return { catalog, schema: schemaName(identifier.namespace), table: identifier.name };
+    const schema = engineSchemaName(schemaName(identifier.namespace));
+    return { catalog, schema, table: identifier.name };
   });
   const lease = await dependencies.pool.lease({ owner: ownerOf(session), lane: 'small', signal });
   try {

@@ -1,6 +1,10 @@
 import { QueryError } from '@svc/base';
+import { type EngineColumn, engineColumns } from '@svc/fragment-fn';
 import { type LoadedTable, type NestedField, resolveSnapshot, type SnapshotPin } from '@svc/lake';
+import type { ScanRequest } from '@svc/sql';
 import type { SessionSettings } from '../identity/session-settings.js';
+import { findInformationView } from '../information-schema/find-information-view.js';
+import { engineSchemaName, isInformationSchema } from '../information-schema/names.js';
 import type { CatalogDirectory } from './catalog-directory.js';
 import { placeOf, schemaName, type WrittenName } from './names.js';
 
@@ -12,16 +16,34 @@ export interface TableRequest {
   readonly viewName?: string;
 }
 
-/** A table of a statement, loaded as the user and pinned to a snapshot. */
+/** A table of a statement: what it looks like, and where its rows come from. */
 export interface ResolvedTable {
   /** Under which name the engine will find it. */
   readonly catalog: string;
   readonly schema: string;
   readonly table: string;
+  readonly columns: readonly EngineColumn[];
+  /** Only the optimiser's guess depends on it. */
+  readonly rowCount: bigint;
+  readonly source: TableSource;
+}
+
+export type TableSource = IcebergSource | ComputedSource;
+
+/** Loaded as the user and pinned to a snapshot. */
+export interface IcebergSource {
+  readonly kind: 'iceberg';
   readonly loaded: LoadedTable;
   readonly pin: SnapshotPin;
-  readonly columns: readonly NestedField[];
-  readonly rowCount: bigint;
+  readonly fields: readonly NestedField[];
+}
+
+/** Rows that the coordinator makes when it knows what the statement wants of them. */
+export interface ComputedSource {
+  readonly kind: 'computed';
+  readonly fields: readonly NestedField[];
+  /** Answers an Arrow IPC stream of at least the rows that the request keeps. */
+  rows(request: ScanRequest, signal: AbortSignal): Promise<Uint8Array>;
 }
 
 export interface ResolveOptions {
@@ -53,7 +75,7 @@ export async function addTable(
   const table = await resolveOne(request, options);
   const key = relationKey(table.catalog, table.schema, table.table);
   const other = resolved.get(key);
-  if (other !== undefined && !isSameTable(other.loaded, table.loaded)) {
+  if (other !== undefined && !isSameTable(other.source, table.source)) {
     throw new QueryError(
       'NOT_SUPPORTED',
       `"${table.table}" and "${other.table}" differ in case only; one statement cannot read both.`,
@@ -68,10 +90,11 @@ export function relationKey(...name: readonly string[]): string {
 }
 
 /** By name and not by content: somebody may have committed between two loads of one table. */
-function isSameTable(left: LoadedTable, right: LoadedTable): boolean {
+function isSameTable(left: TableSource, right: TableSource): boolean {
+  if (left.kind !== 'iceberg' || right.kind !== 'iceberg') return true;
   return (
-    left.metadataLocation === right.metadataLocation ||
-    JSON.stringify(left.identifier) === JSON.stringify(right.identifier)
+    left.loaded.metadataLocation === right.loaded.metadataLocation ||
+    JSON.stringify(left.loaded.identifier) === JSON.stringify(right.loaded.identifier)
   );
 }
 
@@ -80,6 +103,22 @@ async function resolveOne(
   { settings, catalogs, signal }: Omit<ResolveOptions, 'requests'>,
 ): Promise<ResolvedTable> {
   const place = placeOf(name, settings, catalogs);
+  if (isInformationSchema(place.identifier.namespace)) {
+    const { catalog } = place;
+    const view = findInformationView(place, pin);
+    return {
+      catalog,
+      schema: engineSchemaName(schemaName(place.identifier.namespace)),
+      table: name.table,
+      columns: engineColumns(view.fields),
+      rowCount: 1000n,
+      source: {
+        kind: 'computed',
+        fields: view.fields,
+        rows: (request, signal) => view.rows({ catalog, catalogs, request, signal }),
+      },
+    };
+  }
   const loaded = await catalogs.get(place.catalog).catalog.loadTable(place.identifier, { signal });
   const schema = schemaName(place.identifier.namespace);
   const tableName = `${place.catalog}.${schema}.${loaded.identifier.name}`;
@@ -88,18 +127,22 @@ async function resolveOne(
     catalog: place.catalog,
     schema,
     table: viewName ?? name.table,
-    loaded,
-    // The loaded metadata never changes, so that "current" means the same snapshot at every later use of it.
-    pin:
-      snapshot === undefined
-        ? pin
-        : { kind: 'id', snapshotId: snapshot.snapshotId, schemaId: columns.schemaId },
-    columns: columns.fields,
+    columns: engineColumns(columns.fields),
     rowCount: snapshot === undefined ? 0n : totalRecords(snapshot.summary.get('total-records')),
+    source: {
+      kind: 'iceberg',
+      loaded,
+      // The loaded metadata never changes, so that "current" means the same snapshot at every later use of it.
+      pin:
+        snapshot === undefined
+          ? pin
+          : { kind: 'id', snapshotId: snapshot.snapshotId, schemaId: columns.schemaId },
+      fields: columns.fields,
+    },
   };
 }
 
-/** What the snapshot says of itself; only the optimiser's guess depends on it. */
+/** What the snapshot says of itself. */
 function totalRecords(text: string | undefined): bigint {
   return text !== undefined && /^\d{1,18}$/.test(text) ? BigInt(text) : 1000n;
 }

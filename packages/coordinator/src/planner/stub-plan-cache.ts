@@ -5,7 +5,6 @@
  */
 import { createHash, hash } from 'node:crypto';
 import { splitIpcStream } from '@svc/flight/arrow';
-import { engineType } from '@svc/fragment-fn';
 import { LRUCache } from 'lru-cache';
 import { planOnStubs, type StubPlan, type StubPlanOptions } from './stub-planning.js';
 
@@ -49,7 +48,7 @@ function keyOf({ sql, inlinedSql, tables, views, settings, parameters }: PlanIde
     table.schema,
     table.table,
     String(table.rowCount),
-    table.columns.map((column) => [column.name, engineType(column.type)]),
+    table.columns.map(({ name, type }) => [name, type]),
   ]);
   const identity = [
     sql,

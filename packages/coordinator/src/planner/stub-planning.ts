@@ -6,14 +6,7 @@ import { createHash } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EngineLease, StatementDescription } from '@svc/engine';
-import {
-  engineType,
-  type FragmentView,
-  sessionStatements,
-  stubFileSql,
-  stubViewSql,
-  viewSql,
-} from '@svc/fragment-fn';
+import { type FragmentView, sessionStatements, stubFileSql, stubViewSql, viewSql } from '@svc/fragment-fn';
 import {
   type PlainColumns,
   PlanNotUnderstood,
@@ -27,6 +20,7 @@ import {
   scanRequests,
 } from '@svc/sql';
 import type { SessionSettings } from '../identity/session-settings.js';
+import { engineSchemaName } from '../information-schema/names.js';
 import type { ResolvedTable } from './resolve-tables.js';
 
 export interface StubPlan {
@@ -160,7 +154,7 @@ export function engineSession(tables: readonly ResolvedTable[], settings: Sessio
   return {
     tables,
     defaultCatalog: settings.catalog,
-    defaultSchema: settings.schema,
+    defaultSchema: settings.schema === undefined ? undefined : engineSchemaName(settings.schema),
     // An instance starts in UTC: a session that stays there costs it no statement.
     settings: settings.timeZone === 'UTC' ? {} : { TimeZone: settings.timeZone },
   };
@@ -168,7 +162,7 @@ export function engineSession(tables: readonly ResolvedTable[], settings: Sessio
 
 /** One file per table, so that a scan in the plan names its table; and per column list, so that it may be kept. */
 function stubName(table: ResolvedTable): string {
-  const columns = table.columns.map((column) => [column.name, engineType(column.type)]);
+  const columns = table.columns.map(({ name, type }) => [name, type]);
   const identity = JSON.stringify([table.catalog, table.schema, table.table, columns]);
   return `stub-${createHash('sha256').update(identity).digest('hex').slice(0, 32)}.parquet`;
 }

@@ -2,19 +2,21 @@ import { QueryError } from '@svc/base';
 import type { SnapshotPin } from '@svc/lake';
 import { rewriteTables, type TableReference, type TimeTravel, tableKey, writeSerializedSql } from '@svc/sql';
 import type { Session } from '../identity/session.js';
+import { engineSchemaName } from '../information-schema/names.js';
 import type { AnalyzedQuery } from './analyze.js';
 import { ownerOf, type PlannerDependencies } from './planner-dependencies.js';
 import type { TableRequest } from './resolve-tables.js';
 
 export interface PinnedReferences {
   readonly references: readonly TableRequest[];
-  /** The statement in the parser's JSON without AT clauses, or undefined when it has none. */
+  /** The statement in the parser's JSON with the names that the engine knows, or undefined when it has them already. */
   readonly rewritten: string | undefined;
 }
 
 /**
  * What each table reference is pinned to. A reference with AT gets a view name of its own, so that one statement can
- * read several snapshots of a table; the statement is rewritten to use these names.
+ * read several snapshots of a table; the statement is rewritten to use these names, and the engine's of our
+ * information_schema.
  */
 export async function pinReferences(
   dependencies: PlannerDependencies,
@@ -38,15 +40,17 @@ export async function pinReferences(
       viewName,
     });
   }
-  if (viewNames.size === 0) return { references, rewritten: undefined };
+  const isRenamed = (reference: TableReference) => targetOf(reference, viewNames) !== undefined;
+  if (!gated.tables.some(isRenamed)) return { references, rewritten: undefined };
   const query = rewriteTables(parsed, (reference) => targetOf(reference, viewNames));
   return { references, rewritten: writeSerializedSql(parsed, query) };
 }
 
 function targetOf(reference: TableReference, viewNames: ReadonlyMap<string, string>) {
-  const table = viewNames.get(tableKey(reference));
-  if (table === undefined) return undefined;
-  const { catalog, schema } = reference;
+  const { catalog } = reference;
+  const table = viewNames.get(tableKey(reference)) ?? reference.table;
+  const schema = reference.schema && engineSchemaName(reference.schema);
+  if (table === reference.table && schema === reference.schema) return undefined;
   return {
     ...(catalog === undefined ? {} : { catalog }),
     ...(schema === undefined ? {} : { schema }),

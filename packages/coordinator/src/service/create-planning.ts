@@ -47,9 +47,9 @@ export function createPlanning({
       timeoutMs: queryTimeoutMs,
     },
     now: () => new Date(),
-    planScan: async (table, request, signal) => {
-      const scan = await planScan(table.loaded, table.pin, request, {
-        tableName: `${table.catalog}.${table.schema}.${table.loaded.identifier.name}`,
+    planScan: async ({ source, ...table }, request, signal) => {
+      const scan = await planScan(source.loaded, source.pin, request, {
+        tableName: `${table.catalog}.${table.schema}.${source.loaded.identifier.name}`,
         footers: lake.footers,
         manifests: lake.manifests,
         signal,

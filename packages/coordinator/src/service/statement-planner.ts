@@ -1,9 +1,11 @@
 /** Turns one SQL text of a session into something that is ready to run, whatever door it came through. */
 import { randomUUID } from 'node:crypto';
 import { QueryError } from '@svc/base';
+import type { WritableCatalog } from '@svc/lake';
 import type { CreateTable, Insert, Statement } from '@svc/sql';
 import type { Session } from '../identity/session.js';
 import type { SessionSettings } from '../identity/session-settings.js';
+import { isInformationSchema } from '../information-schema/names.js';
 import { throwIfRefused } from '../planner/analyze.js';
 import type { CatalogDirectory } from '../planner/catalog-directory.js';
 import { loadRelation } from '../planner/load-relation.js';
@@ -250,8 +252,7 @@ export async function use(
   const [first = '', second] = name;
   if (second === undefined) {
     const current = catalogs.get(settings.catalog);
-    if (await current.catalog.namespaceExists(namespaceOf(first), { signal }))
-      return { ...settings, schema: first };
+    if (await schemaExists(current.catalog, first, signal)) return { ...settings, schema: first };
     const isCatalog = catalogs.names.some((each) => each.toLowerCase() === first.toLowerCase());
     if (isCatalog) return { ...settings, catalog: catalogs.get(first).name, schema: undefined };
     throw new QueryError(
@@ -260,8 +261,13 @@ export async function use(
     );
   }
   const { name: catalogName, catalog } = catalogs.get(first);
-  if (!(await catalog.namespaceExists(namespaceOf(second), { signal }))) {
+  if (!(await schemaExists(catalog, second, signal))) {
     throw new QueryError('SCHEMA_NOT_FOUND', `There is no schema "${second}" in catalog "${catalogName}".`);
   }
   return { ...settings, catalog: catalogName, schema: schemaName(namespaceOf(second)) };
+}
+
+async function schemaExists(catalog: WritableCatalog, schema: string, signal: AbortSignal): Promise<boolean> {
+  const namespace = namespaceOf(schema);
+  return isInformationSchema(namespace) || (await catalog.namespaceExists(namespace, { signal }));
 }

@@ -80,7 +80,7 @@ describe('EXPLAIN', () => {
 });
 
 function explain(request: ScanRequest, ofScan: TableScan = scan) {
-  const table = { catalog: 'lake', schema: 'sales', table: 'orders', scan: ofScan };
+  const table = { kind: 'scan', catalog: 'lake', schema: 'sales', table: 'orders', scan: ofScan } as const;
   return answerColumn(
     answerExplain({
       scans: [{ table, request }],

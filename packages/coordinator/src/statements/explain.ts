@@ -38,17 +38,30 @@ export function answerExplain(explained: Explained): TextAnswer {
 }
 
 function scanLines({ table, request }: ExplainedScan): readonly string[] {
+  if (table.kind === 'rows')
+    return [
+      `Rows of ${table.catalog}.${table.schema.trim()}.${table.table}, made by the coordinator`,
+      `  columns: ${columnText(request, table.columns.length)}`,
+      `  filters: ${filtersText(request)}`,
+      `  bytes: ${table.rows.byteLength}`,
+    ];
   const { counts, columns, snapshotId, tableName } = table.scan;
   const snapshot = snapshotId === undefined ? 'no snapshot' : `snapshot ${snapshotId}`;
   return [
     `Scan ${tableName} (${snapshot})`,
     `  columns: ${columnText(request, columns.length)}`,
-    `  filters: ${request.filters.length === 0 ? 'none' : request.filters.map((filter: ScanFilter) => filterText(filter)).join(' AND ')}`,
+    `  filters: ${filtersText(request)}`,
     `  manifests: ${counts.manifestsRead} of ${counts.manifestsTotal} read`,
     `  files: ${counts.filesPlanned} of ${counts.filesTotal} planned, ${counts.filesPruned} pruned`,
     `  row groups: ${counts.rowGroupsPlanned} of ${counts.rowGroupsTotal} planned, ${counts.rowGroupsPrunedByStatistics} pruned by statistics, ${counts.rowGroupsPrunedByBloom} by bloom filters`,
     `  bytes: ${counts.bytesPlanned} of ${counts.bytesTotal} planned`,
   ];
+}
+
+function filtersText({ filters }: ScanRequest): string {
+  return filters.length === 0
+    ? 'none'
+    : filters.map((filter: ScanFilter) => filterText(filter)).join(' AND ');
 }
 
 function columnText(request: ScanRequest, total: number): string {

@@ -5,12 +5,17 @@ import { type LoadedTable, type LoadedView, type NestedField, sqlOfView, viewDia
 import { quoteIdentifier, quoteString } from '@svc/sql';
 import type { Relation } from '../planner/load-relation.js';
 
-/** Throws NOT_SUPPORTED for a view of another dialect. */
+/** Throws NOT_SUPPORTED for a view of another dialect, or of information_schema. */
 export function createStatementOf(relation: Relation): string {
   const name = relation.path.map(quoteIdentifier).join('.');
-  return relation.kind === 'table'
-    ? tableStatement(name, relation.columns, relation.loaded)
-    : viewStatement(name, relation.columns, relation.loaded);
+  switch (relation.kind) {
+    case 'table':
+      return tableStatement(name, relation.columns, relation.loaded);
+    case 'view':
+      return viewStatement(name, relation.columns, relation.loaded);
+    case 'information':
+      throw new QueryError('NOT_SUPPORTED', `${name} is there by itself: no statement makes it.`);
+  }
 }
 
 function tableStatement(name: string, columns: readonly NestedField[], { metadata }: LoadedTable): string {

@@ -1,6 +1,8 @@
 import { compileLikePattern } from '@svc/flight/arrow';
 import type { LikePattern, ShowCatalogs, ShowSchemas, ShowTables, Statement } from '@svc/sql';
 import type { SessionSettings } from '../identity/session-settings.js';
+import { isInformationSchema } from '../information-schema/names.js';
+import { informationViews } from '../information-schema/views.js';
 import type { CatalogDirectory } from '../planner/catalog-directory.js';
 import { namespaceOf, schemaName } from '../planner/names.js';
 import { type TextAnswer, textAnswer } from '../results/text-answer.js';
@@ -53,6 +55,8 @@ async function listNames(
     case 'show-tables': {
       const { catalog } = catalogs.get(statement.catalog ?? settings.catalog);
       const schema = statement.schema ?? settings.schema;
+      if (schema !== undefined && isInformationSchema([schema]))
+        return informationViews.map((view) => view.name);
       const namespaces =
         schema === undefined ? await catalog.listNamespaces([], { signal }) : [namespaceOf(schema)];
       const names: string[] = [];

@@ -3,6 +3,7 @@ import { QueryError } from '@svc/base';
 import type { Namespace, WritableCatalog } from '@svc/lake';
 import type { CreateSchema, CreateTable, DropObject } from '@svc/sql';
 import type { SessionSettings } from '../identity/session-settings.js';
+import { informationSchema, isInformationSchema } from '../information-schema/names.js';
 import type { CatalogDirectory } from '../planner/catalog-directory.js';
 import { namespaceOf, placeOf, schemaName, writtenName } from '../planner/names.js';
 import { declaredColumns, tableDefinition } from './table-definition.js';
@@ -36,6 +37,7 @@ export function writablePlace(
   { settings, catalogs }: Omit<ChangeOptions, 'signal'>,
 ) {
   const place = placeOf(writtenName(parts), settings, catalogs);
+  refuseInformationSchema(place.identifier.namespace);
   const name = `${place.catalog}.${schemaName(place.identifier.namespace)}.${place.identifier.name}`;
   return { ...place, name, writable: catalogs.get(place.catalog).catalog };
 }
@@ -105,7 +107,17 @@ function schemaPlace(
 ): { readonly name: string; readonly namespace: Namespace; readonly catalog: WritableCatalog } {
   const [schema = '', catalogName = settings.catalog] = [...parts].reverse();
   const { name, catalog } = catalogs.get(catalogName);
-  return { name: `${name}.${schema}`, namespace: namespaceOf(schema), catalog };
+  const namespace = namespaceOf(schema);
+  refuseInformationSchema(namespace);
+  return { name: `${name}.${schema}`, namespace, catalog };
+}
+
+function refuseInformationSchema(namespace: Namespace): void {
+  if (isInformationSchema(namespace))
+    throw new QueryError(
+      'INVALID_ARGUMENT',
+      `${informationSchema} is in every catalog by itself; nothing is made, written or dropped there.`,
+    );
 }
 
 export function isCode(error: unknown, code: string): boolean {

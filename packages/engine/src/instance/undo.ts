@@ -5,7 +5,7 @@
 
 const identifier = '"(?:[^"]|"")*"';
 const attach = new RegExp(`^ATTACH ':memory:' AS (${identifier})$`);
-const createIn = new RegExp(`^CREATE (?:SCHEMA IF NOT EXISTS|VIEW) (${identifier})\\.`);
+const createIn = new RegExp(`^CREATE (?:SCHEMA IF NOT EXISTS|VIEW|TABLE) (${identifier})\\.`);
 const temporaryMacro = /^CREATE OR REPLACE TEMPORARY MACRO ("?\w+"?)\(\) AS /;
 /** Undone by the settings of a fresh instance, or nothing that an instance keeps (a file in the input folder). */
 const harmless = /^(?:USE |SET (?:TimeZone|disabled_optimizers) = |COPY \()/;

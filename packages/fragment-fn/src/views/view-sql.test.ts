@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ColumnSource, NestedField } from '@svc/lake';
-import { scanViewSql, stubFileSql, stubViewSql } from './view-sql.js';
+import { engineColumns, scanViewSql, stubFileSql, stubViewSql } from './view-sql.js';
 
 const name = { catalog: 'lake', schema: 'sales', table: 'orders' };
 const columns: readonly NestedField[] = [
@@ -51,16 +51,16 @@ describe('the SQL of a scan view', () => {
 describe('the SQL of a stub', () => {
   it('writes a file without rows and reads it with the row count of the table', () => {
     assert.equal(
-      stubFileSql("/in/o'k", columns),
+      stubFileSql("/in/o'k", engineColumns(columns)),
       `COPY (SELECT CAST(NULL AS BIGINT) AS "id", CAST(NULL AS VARCHAR) AS "na""me" WHERE false) TO '/in/o''k' (FORMAT parquet)`,
     );
     assert.equal(
-      stubViewSql(name, '/in/stub', columns, 2n ** 60n),
+      stubViewSql(name, '/in/stub', engineColumns(columns), 2n ** 60n),
       `CREATE VIEW "lake"."sales"."orders" AS SELECT "id", "na""me" FROM read_parquet(['/in/stub'], ${options}, explicit_cardinality = ${2n ** 60n})`,
     );
   });
 
   it('never claims less than one row: the optimiser would drop the scan', () => {
-    assert.match(stubViewSql(name, 's', columns, 0n), /explicit_cardinality = 1\)$/);
+    assert.match(stubViewSql(name, 's', engineColumns(columns), 0n), /explicit_cardinality = 1\)$/);
   });
 });

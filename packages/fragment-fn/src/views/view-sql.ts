@@ -58,22 +58,32 @@ export function scanViewSql(
       });
       return `SELECT ${list.join(', ')} FROM ${readParquet(group.paths)}`;
     });
-  return `CREATE VIEW ${qualified(name)} AS ${branches.length === 0 ? emptySelect(columns) : branches.join(' UNION ALL ')}`;
+  return `CREATE VIEW ${qualified(name)} AS ${branches.length === 0 ? emptySelect(engineColumns(columns)) : branches.join(' UNION ALL ')}`;
 }
 
-function emptySelect(columns: readonly NestedField[]): string {
-  return `${typedNulls(columns)} WHERE false`;
+/** A column of the engine: `type` is SQL. */
+export interface EngineColumn {
+  readonly name: string;
+  readonly type: string;
 }
 
-function typedNulls(columns: readonly NestedField[]): string {
-  const list = columns.map(
-    (column) => `CAST(NULL AS ${engineType(column.type)}) AS ${quoteIdentifier(column.name)}`,
-  );
-  return `SELECT ${list.join(', ')}`;
+export function engineColumns(fields: readonly NestedField[]): readonly EngineColumn[] {
+  return fields.map(({ name, type }) => ({ name, type: engineType(type) }));
+}
+
+function emptySelect(columns: readonly EngineColumn[]): string {
+  const list = columns.map(({ name, type }) => `CAST(NULL AS ${type}) AS ${quoteIdentifier(name)}`);
+  return `SELECT ${list.join(', ')} WHERE false`;
+}
+
+/** A table of the engine for rows that come with the fragment. */
+export function rowsTableSql(name: QualifiedName, columns: readonly NestedField[]): string {
+  const list = engineColumns(columns).map((column) => `${quoteIdentifier(column.name)} ${column.type}`);
+  return `CREATE TABLE ${qualified(name)} (${list.join(', ')})`;
 }
 
 /** Writes the zero-row file that a stub view reads; the engine itself knows best how it reads its own types back. */
-export function stubFileSql(path: string, columns: readonly NestedField[]): string {
+export function stubFileSql(path: string, columns: readonly EngineColumn[]): string {
   return `COPY (${emptySelect(columns)}) TO ${quoteString(path)} (FORMAT parquet)`;
 }
 
@@ -81,7 +91,7 @@ export function stubFileSql(path: string, columns: readonly NestedField[]): stri
 export function stubViewSql(
   name: QualifiedName,
   path: string,
-  columns: readonly NestedField[],
+  columns: readonly EngineColumn[],
   rowCount: bigint,
 ): string {
   const list = columns.map((column) => quoteIdentifier(column.name)).join(', ');

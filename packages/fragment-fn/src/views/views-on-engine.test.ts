@@ -8,7 +8,7 @@ import { openTestPool, type TestPool } from '../test-support/test-pool.js';
 import { constantSql } from './constant-sql.js';
 import { engineType } from './engine-type.js';
 import { sessionStatements } from './session-sql.js';
-import { scanViewSql, stubFileSql, stubViewSql } from './view-sql.js';
+import { engineColumns, scanViewSql, stubFileSql, stubViewSql } from './view-sql.js';
 
 const long: IcebergType = { kind: 'long' };
 const text: IcebergType = { kind: 'string' };
@@ -219,7 +219,8 @@ describe('views over files', () => {
     const select = 'SELECT * FROM "lake"."s.1"."my ""t"""';
     await using scope = await openLease();
     const stub = join(scope.lease.inputDirectory, 'stub.parquet');
-    await scope.lease.execute([stubFileSql(stub, all), stubViewSql(table, stub, all, 1000n)]);
+    const stubColumns = engineColumns(all);
+    await scope.lease.execute([stubFileSql(stub, stubColumns), stubViewSql(table, stub, stubColumns, 1000n)]);
     const planned = await scope.lease.describe({ sql: select }, never);
     await scope.lease.execute(['DROP VIEW "lake"."s.1"."my ""t"""', scanViewSql(table, all, [])]);
     const run = await scope.lease.describe({ sql: select }, never);

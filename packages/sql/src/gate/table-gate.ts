@@ -47,11 +47,6 @@ export function checkTableName(reference: TableReference): void {
   const catalog = reference.catalog?.toLowerCase();
   const written = [reference.catalog, reference.schema, reference.table].filter((part) => part !== undefined);
   const name = abbreviate(written.join('.'));
-  if (schema === 'information_schema')
-    throw new QueryError(
-      'NOT_SUPPORTED',
-      `${name}: information_schema is not supported; use SHOW and DESCRIBE.`,
-    );
   const engineCatalog =
     catalog === 'system' ||
     catalog === 'temp' ||
