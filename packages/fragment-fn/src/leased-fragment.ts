@@ -125,7 +125,10 @@ export async function bindTables(
   const setup = [...session, ...tables, ...request.setup, ...request.views.map(viewSql)];
   if (setup.length > 0) await lease.execute(setup, link.signal);
   for (const table of request.tables)
-    if (table.kind === 'rows') await lease.ingest(table, onePiece(table.rows), link.signal);
+    if (table.kind === 'rows') {
+      const name = { catalog: table.catalog, schema: table.schema, table: table.table };
+      await lease.ingest(name, onePiece(table.rows), link.signal);
+    }
 }
 
 async function* onePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {

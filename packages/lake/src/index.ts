@@ -12,6 +12,7 @@ export {
 } from './catalogs/file-system/register-parquet-table.js';
 export type {
   ListedRelation,
+  ListingOptions,
   LoadedView,
   StagedTable as StagedNewTable,
   WritableCatalog,

@@ -1,6 +1,12 @@
 /** What a catalog holds, as far as a request may want it: names by listing, metadata only where it is asked for. */
 import { QueryError } from '@svc/base';
-import { type ListedRelation, mapConcurrently, type Namespace, type WritableCatalog } from '@svc/lake';
+import {
+  type ListedRelation,
+  type ListingOptions,
+  mapConcurrently,
+  type Namespace,
+  type WritableCatalog,
+} from '@svc/lake';
 import { schemaName } from '../planner/names.js';
 import type { InformationRequest } from './information-view.js';
 import { mightMatch } from './might-match.js';
@@ -38,15 +44,15 @@ export async function listRelationItems(
   const found: RelationItem[] = [];
   for (const namespace of await namespacesOf(options)) {
     const schema = schemaName(namespace);
+    const isWanted = (table: string) =>
+      mightMatch(filters, { table_catalog: name, table_schema: schema, table_name: table });
     if (!mightMatch(filters, { table_catalog: name, table_schema: schema })) continue;
-    for (const listed of await relationsOf(catalog, namespace, signal))
+    for (const listed of await relationsOf(catalog, namespace, { signal, isWanted }))
       found.push({ catalog: name, schema, table: listed.identifier.name, kind: listed.kind, listed });
   }
   for (const table of ownViews)
     found.push({ catalog: name, schema: informationSchema, table, kind: 'view', listed: undefined });
-  return found.filter(({ schema, table }) =>
-    mightMatch(filters, { table_catalog: name, table_schema: schema, table_name: table }),
-  );
+  return found;
 }
 
 function namespacesOf({ catalogs, catalog, signal }: InformationRequest): Promise<readonly Namespace[]> {
@@ -57,10 +63,10 @@ function namespacesOf({ catalogs, catalog, signal }: InformationRequest): Promis
 async function relationsOf(
   catalog: WritableCatalog,
   namespace: Namespace,
-  signal: AbortSignal,
+  options: ListingOptions,
 ): Promise<readonly ListedRelation[]> {
   try {
-    return await catalog.listRelations(namespace, { signal });
+    return await catalog.listRelations(namespace, options);
   } catch (error) {
     if (error instanceof QueryError && error.code === 'SCHEMA_NOT_FOUND') return [];
     throw error;

@@ -17,11 +17,11 @@ export function fakeCatalog(
         throw new QueryError('SCHEMA_NOT_FOUND', `There is no schema "${namespace.join('.')}".`);
       return names.map((name) => ({ namespace, name }));
     },
-    async listRelations(namespace) {
+    async listRelations(namespace, { isWanted = () => true } = {}) {
       const names = inSchema(namespace);
       if (names === undefined)
         throw new QueryError('SCHEMA_NOT_FOUND', `There is no schema "${namespace.join('.')}".`);
-      return names.map((name) => ({ identifier: { namespace, name }, kind: 'table' }));
+      return names.filter(isWanted).map((name) => ({ identifier: { namespace, name }, kind: 'table' }));
     },
     async loadTable({ name }) {
       throw new QueryError('TABLE_NOT_FOUND', `There is no table "${name}".`);

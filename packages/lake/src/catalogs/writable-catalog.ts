@@ -20,6 +20,11 @@ export interface ListedRelation {
   readonly kind: 'table' | 'view';
 }
 
+export interface ListingOptions extends CatalogOptions {
+  /** Which names to list; without, all. Telling what a name stands for costs more than reading the name. */
+  readonly isWanted?: (name: string) => boolean;
+}
+
 export interface LoadedView {
   readonly identifier: TableIdentifier;
   readonly metadata: ViewMetadata;
@@ -65,7 +70,7 @@ export interface WritableCatalog extends Catalog {
     options: CatalogOptions & { readonly purge: boolean },
   ): Promise<void>;
   /** Tables and views by name, looked at once. */
-  listRelations(namespace: Namespace, options?: CatalogOptions): Promise<readonly ListedRelation[]>;
+  listRelations(namespace: Namespace, options?: ListingOptions): Promise<readonly ListedRelation[]>;
   listViews(namespace: Namespace, options?: CatalogOptions): Promise<readonly TableIdentifier[]>;
   /** Throws TABLE_NOT_FOUND, also for a table. */
   loadView(identifier: TableIdentifier, options?: CatalogOptions): Promise<LoadedView>;

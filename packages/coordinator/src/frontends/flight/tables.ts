@@ -28,12 +28,12 @@ export async function* listTables(
     const schemas = namespaces.map((namespace) => ({ namespace, schema: schemaName(namespace) }));
     for (const { namespace, schema } of schemas.sort((a, b) => compare(a.schema, b.schema))) {
       if (!schemaMatches(schema)) continue;
-      const relations = await catalog.listRelations(namespace, { signal });
+      const relations = await catalog.listRelations(namespace, { signal, isWanted: tableMatches });
       for (const { identifier, kind } of [...relations].sort((a, b) =>
         compare(a.identifier.name, b.identifier.name),
       )) {
         const type = kind === 'table' ? 'TABLE' : 'VIEW';
-        if (!kinds.includes(type) || !tableMatches(identifier.name)) continue;
+        if (!kinds.includes(type)) continue;
         const row = { catalog: name, schema, table: identifier.name, type } as const;
         yield filter.includeSchema
           ? { ...row, arrowSchema: await schemaOf(catalog, { identifier, kind }, signal) }

@@ -45,7 +45,7 @@ export function createFileSystemCatalog(catalog: FileSystemCatalogOptions): Writ
       const names = distinctNames(await childrenOf(context, folder.folders, 'schema'));
       return names.map((name) => [...folder.namespace, name]);
     },
-    listRelations: (namespace, options) => listRelations(contextOf(options), namespace),
+    listRelations: (namespace, options) => listRelations(contextOf(options), namespace, options?.isWanted),
     async listTables(namespace, options) {
       const relations = await listRelations(contextOf(options), namespace);
       return relations.filter((each) => each.kind === 'table').map((each) => each.identifier);
@@ -96,10 +96,11 @@ function absoluteRoot(root: string): string {
 async function listRelations(
   context: CatalogFolder,
   namespace: Namespace,
+  isWanted?: (name: string) => boolean,
 ): Promise<readonly ListedRelation[]> {
   const resolved = await resolveNamespace(context, namespace);
   const relations = new Map<string, ListedRelation>();
-  for (const { name, kind } of await classifiedChildren(context, resolved.folders))
+  for (const { name, kind } of await classifiedChildren(context, resolved.folders, isWanted))
     if ((kind === 'table' || kind === 'view') && !relations.has(name))
       relations.set(name, { identifier: { namespace: resolved.namespace, name }, kind });
   const names = [...relations.keys()].sort();
