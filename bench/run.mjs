@@ -124,10 +124,13 @@ async function start(need, home, tpch) {
   }
   const warehouse = { 'catalog.path': path.join(tpch, 'warehouse') };
   const tls = need === 'secured' ? await makeCertificate(own) : undefined;
+  const ownWarehouse = path.join(own, 'warehouse');
   const settings =
     need === 'samples'
       ? {}
-      : { ...warehouse, ...(tls && { 'server.tls_cert': tls.certificate, 'server.tls_key': tls.key }) };
+      : need === 'catalog'
+        ? { 'catalog.path': ownWarehouse }
+        : { ...warehouse, ...(tls && { 'server.tls_cert': tls.certificate, 'server.tls_key': tls.key }) };
   const service = await startService({ root, folder: own, settings });
   const facts = {
     host: service.host,
@@ -135,6 +138,7 @@ async function start(need, home, tpch) {
     username: service.username,
     password: service.password,
     pid: service.pid,
+    warehouse: ownWarehouse,
     tls_roots: tls === undefined ? null : readFileSync(tls.certificate, 'utf8'),
   };
   return { facts, stop: service.stop };

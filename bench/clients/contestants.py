@@ -100,20 +100,22 @@ def sail(port: int, folder: Path) -> OverAdbc:
     return contestant
 
 
-def service(target: dict, schema: str) -> OverAdbc:
+def service(target: dict, schema: str | None) -> OverAdbc:
     """Our service, with a default schema so that unqualified names work."""
     options = {"username": target["username"], "password": target["password"]}
     if target.get("tls_roots"):
         options[DatabaseOptions.TLS_ROOT_CERTS.value] = target["tls_roots"]
     contestant = OverAdbc("svc", uri_of(target), **options)
-    contestant.query(f"use lake.{schema}")
+    if schema:
+        contestant.query(f"use lake.{schema}")
     return contestant
 
 
-def service_by_pyarrow(target: dict, schema: str) -> OverPyarrow:
+def service_by_pyarrow(target: dict, schema: str | None) -> OverPyarrow:
     credentials = (target["username"], target["password"])
     contestant = OverPyarrow("svc", uri_of(target), credentials, target.get("tls_roots"))
-    contestant.query(f"use lake.{schema}")
+    if schema:
+        contestant.query(f"use lake.{schema}")
     return contestant
 
 

@@ -15,6 +15,7 @@ export const benches = [
   { name: 'memory', program: 'memory.py', needs: ['service'], read: readMemory },
   { name: 'latency', program: 'latency.py', needs: ['samples', 'sail'], read: readLatency },
   { name: 'write', program: 'write.py', needs: ['service'], read: readWrite },
+  { name: 'catalog', program: 'catalog.py', needs: ['catalog'], read: readCatalog },
   { name: 'planning', script: 'planning/run.mjs', read: readPlanning },
 ];
 
@@ -156,6 +157,46 @@ function readLatency({ select_1: ones, flights, row_groups: [left, all] }) {
         measured: milliseconds(flights, 0.5),
         unit: 'ms',
         atMost: 40,
+      }),
+    ],
+  };
+}
+
+/** The first run of a call finds nothing cached. */
+function readCatalog({ idle_bytes: idle, samples }) {
+  const milliseconds = (name, pick) => pick(samples[name].map(({ seconds }) => seconds * 1000));
+  const peak = (name) => Math.max(...samples[name].map(({ peak_bytes: bytes }) => bytes)) - idle;
+  const names = Object.keys(samples);
+  const rows = names.map((name) => [
+    name,
+    samples[name][0].rows,
+    milliseconds(name, ([first]) => first).toFixed(0),
+    milliseconds(name, median).toFixed(0),
+    (peak(name) / MiB).toFixed(0),
+  ]);
+  const withPatterns = names.filter((name) => /^GetTables.*pattern/.test(name));
+  return {
+    details: table(['call', 'rows', 'first ms', 'median ms', 'MiB above idle'], rows),
+    bars: [
+      exactBar({
+        name: 'tables that GetTables answers',
+        measured: samples['GetTables, all'][0].rows,
+        wanted: 10_000,
+        unit: 'tables',
+      }),
+      ...withPatterns.map((name) =>
+        limitBar({
+          name: `${name}, slowest run`,
+          measured: milliseconds(name, (all) => Math.max(...all)),
+          unit: 'ms',
+          atMost: 1000,
+        }),
+      ),
+      limitBar({
+        name: 'memory above idle, GetTables with patterns and of all names',
+        measured: Math.max(...[...withPatterns, 'GetTables, all'].map(peak)) / MiB,
+        unit: 'MiB',
+        atMost: 200,
       }),
     ],
   };

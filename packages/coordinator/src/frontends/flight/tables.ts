@@ -1,10 +1,14 @@
 import { QueryError } from '@svc/base';
 import type { TableFilter, TableRow } from '@svc/flight';
 import { compileLikePattern } from '@svc/flight/arrow';
-import { type ListedRelation, schemaById, type WritableCatalog } from '@svc/lake';
+import { type ListedRelation, mapConcurrently, schemaById, type WritableCatalog } from '@svc/lake';
 import type { CatalogDirectory } from '../../planner/catalog-directory.js';
 import { schemaName } from '../../planner/names.js';
 import { tableArrowSchema } from '../../results/table-arrow-schema.js';
+
+/** Tables whose schemas are loaded before the first of them is answered, and at one time. */
+const loadsAhead = 256;
+const maxConcurrentLoads = 8;
 
 /**
  * The rows of GetTables, in order of catalog, schema and table. Metadata is loaded only when schemas are asked for; a
@@ -29,18 +33,29 @@ export async function* listTables(
     for (const { namespace, schema } of schemas.sort((a, b) => compare(a.schema, b.schema))) {
       if (!schemaMatches(schema)) continue;
       const relations = await catalog.listRelations(namespace, { signal, isWanted: tableMatches });
-      for (const { identifier, kind } of [...relations].sort((a, b) =>
-        compare(a.identifier.name, b.identifier.name),
-      )) {
-        const type = kind === 'table' ? 'TABLE' : 'VIEW';
-        if (!kinds.includes(type)) continue;
-        const row = { catalog: name, schema, table: identifier.name, type } as const;
-        yield filter.includeSchema
-          ? { ...row, arrowSchema: await schemaOf(catalog, { identifier, kind }, signal) }
-          : row;
-      }
+      const wanted = relations
+        .filter(({ kind }) => kinds.includes(typeOf(kind)))
+        .sort((a, b) => compare(a.identifier.name, b.identifier.name));
+      for (let start = 0; start < wanted.length; start += loadsAhead)
+        yield* await mapConcurrently(
+          wanted.slice(start, start + loadsAhead),
+          { maxConcurrent: maxConcurrentLoads, signal },
+          async ({ identifier, kind }): Promise<TableRow> => ({
+            catalog: name,
+            schema,
+            table: identifier.name,
+            type: typeOf(kind),
+            ...(filter.includeSchema && {
+              arrowSchema: await schemaOf(catalog, { identifier, kind }, signal),
+            }),
+          }),
+        );
     }
   }
+}
+
+function typeOf(kind: ListedRelation['kind']): 'TABLE' | 'VIEW' {
+  return kind === 'table' ? 'TABLE' : 'VIEW';
 }
 
 async function schemaOf(
