@@ -35,7 +35,7 @@ function printStatement(parser: DuckDbParser, statement: Statement, profile: Gat
   const parts = {
     ...others,
     tables: gated.tables.map(printTable),
-    files: gated.files,
+    files: gated.fileReads.flatMap((read) => read.paths),
     functions: [...gated.functions].sort(),
     parameters: gated.parameters,
     volatile: gated.hasVolatile,

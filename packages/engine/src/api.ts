@@ -9,6 +9,11 @@ export interface EngineLimits {
   readonly threads: number;
   /** Spill budget below the lease's temp folder. */
   readonly tempDirectoryBytes: number;
+  /**
+   * Folders that statements may reach beside the lease's own. None in the service; the command line, which is its user's
+   * own process, gives the root.
+   */
+  readonly reachableDirectories?: readonly string[];
 }
 
 /** An instance serves one owner at a time; another owner gets a recycled one. */

@@ -1,5 +1,7 @@
 export { type FragmentEnvironment, queryTimedOut, type StagedTable } from './leased-fragment.js';
 export {
+  type FileToRead,
+  type FragmentFiles,
   type FragmentLane,
   type FragmentLimits,
   type FragmentRequest,
@@ -14,7 +16,14 @@ export {
 export { type FragmentResult, runFragment } from './runtime.js';
 export { engineType } from './views/engine-type.js';
 export { sessionStatements } from './views/session-sql.js';
-export { type EngineColumn, engineColumns, stubFileSql, stubViewSql, viewSql } from './views/view-sql.js';
+export {
+  type EngineColumn,
+  engineColumns,
+  fileCallSql,
+  stubFileSql,
+  stubViewSql,
+  viewSql,
+} from './views/view-sql.js';
 export {
   type WriteOptions,
   type WrittenFile,

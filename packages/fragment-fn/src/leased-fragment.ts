@@ -7,13 +7,13 @@ import type { EngineLease, EnginePool, EngineProfile, EngineProgress } from '@sv
 import type { DirectRead } from '@svc/lake';
 import {
   type FragmentRequest,
-  type FragmentRows,
   type FragmentScan,
   type FragmentStatistics,
+  type FragmentTable,
   fragmentProtocolVersion,
 } from './request.js';
 import { sessionStatements } from './views/session-sql.js';
-import { rowsTableSql, type StagedGroup, scanViewSql, viewSql } from './views/view-sql.js';
+import { filesViewSql, rowsTableSql, type StagedGroup, scanViewSql, viewSql } from './views/view-sql.js';
 
 /** A table whose chunks now lie in the engine's input folder; nothing of it where the request brought its rows. */
 export interface StagedTable {
@@ -94,17 +94,17 @@ export async function stageTables({
     staged.push(
       table.kind === 'scan'
         ? await environment.stage(table, lease.inputDirectory, link.signal)
-        : nothingStaged(table),
+        : nothingStaged(table.kind === 'rows' ? table.rows.byteLength : 0),
     );
   }
   return staged;
 }
 
-function nothingStaged({ rows }: FragmentRows): StagedTable {
+function nothingStaged(bytesStaged: number): StagedTable {
   return {
     groups: [],
     filesRead: 0,
-    bytesStaged: rows.byteLength,
+    bytesStaged,
     bytesFetched: 0,
     describeColumns: async () => undefined,
   };
@@ -115,11 +115,7 @@ export async function bindTables(
   { request, link, lease }: LeasedFragment,
   staged: readonly StagedTable[],
 ): Promise<void> {
-  const tables = request.tables.map((table, index) =>
-    table.kind === 'scan'
-      ? scanViewSql(table, table.scan.columns, staged[index]?.groups ?? [])
-      : rowsTableSql(table, table.columns),
-  );
+  const tables = request.tables.map((table, index) => tableSql(table, staged[index]?.groups ?? []));
   const session = sessionStatements({ ...request, tables: [...request.tables, ...request.views] });
   // Views are bound when they are made: what stands for now() in them must be there.
   const setup = [...session, ...tables, ...request.setup, ...request.views.map(viewSql)];
@@ -129,6 +125,21 @@ export async function bindTables(
       const name = { catalog: table.catalog, schema: table.schema, table: table.table };
       await lease.ingest(name, onePiece(table.rows), link.signal);
     }
+}
+
+function tableSql(table: FragmentTable, groups: readonly StagedGroup[]): string {
+  switch (table.kind) {
+    case 'scan':
+      return scanViewSql(table, table.scan.columns, groups);
+    case 'rows':
+      return rowsTableSql(table, table.columns);
+    case 'files':
+      return filesViewSql(
+        table,
+        table.call,
+        table.files.map(({ path }) => path),
+      );
+  }
 }
 
 async function* onePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {

@@ -3,11 +3,12 @@
  * a worker and a Lambda function run the same thing (design: "a fragment is a SQL text").
  */
 import type { NestedField, TableScan } from '@svc/lake';
+import type { EngineColumn } from './views/view-sql.js';
 
 export const fragmentProtocolVersion = 1;
 
 /** A table of the fragment under the name the SQL text uses, and where its rows come from. */
-export type FragmentTable = FragmentScan | FragmentRows;
+export type FragmentTable = FragmentScan | FragmentRows | FragmentFiles;
 
 interface FragmentName {
   readonly catalog: string;
@@ -27,6 +28,21 @@ export interface FragmentRows extends FragmentName {
   readonly columns: readonly NestedField[];
   /** An Arrow IPC stream; its fields are the columns by position. */
   readonly rows: Uint8Array;
+}
+
+/** Files that the statement itself names: only in the command line, whose engines may reach them. */
+export interface FragmentFiles extends FragmentName {
+  readonly kind: 'files';
+  readonly columns: readonly EngineColumn[];
+  /** A query over the files, with `filesPlaceholder` for their paths (@svc/sql). */
+  readonly call: string;
+  readonly files: readonly FileToRead[];
+}
+
+/** `path` may be a pattern, which the engine expands. */
+export interface FileToRead {
+  readonly kind: 'in-place';
+  readonly path: string;
 }
 
 /** A view of the fragment: gated SQL of somebody else, every table in it by its full name. */

@@ -1,4 +1,10 @@
 export { type ParsedQuery, readSerializedSql, writeSerializedSql } from './ast/parsed-statement.js';
+export {
+  type FileRead,
+  filesPlaceholder,
+  queryOfCall,
+  rewriteFileReads,
+} from './gate/file-reads.js';
 export { functionPolicy, type GateProfile } from './gate/function-gate.js';
 export { type GatedQuery, gate, tableKey } from './gate/gate.js';
 export { rewriteTables, type TableTarget } from './gate/rewrite-tables.js';

@@ -1,6 +1,7 @@
 import type { Config, Logger, Metrics } from '@svc/base';
 import type { EngineProgress } from '@svc/engine';
 import type { ResultStream } from '@svc/flight';
+import type { PathContext } from '../files/locate-path.js';
 
 export interface EmbeddedOptions {
   readonly config: Config;
@@ -8,6 +9,8 @@ export interface EmbeddedOptions {
   readonly metrics: Metrics;
   /** Of the service; snapshots say who made them. */
   readonly version: string;
+  /** What the paths in statements begin from. */
+  readonly paths: PathContext;
   /** Starts an engine host at once. Without, the first statement that reads a table waits for one. */
   readonly startsHost: boolean;
 }

@@ -1,5 +1,6 @@
 import { linkAbort, QueryError } from '@svc/base';
 import { queryTimedOut } from '@svc/fragment-fn';
+import { createFileRelations } from '../files/file-relations.js';
 import { bearerKey, newBearer, sessionLabel } from '../identity/bearer.js';
 import { localUsername } from '../identity/local-identity.js';
 import type { Session } from '../identity/session.js';
@@ -23,7 +24,8 @@ export async function createEmbeddedSession(
 ): Promise<Pick<EmbeddedService, 'run'>> {
   const { config, metrics, logger, pool, version } = options;
   const lake = await openLake(config);
-  const planning = createPlanning({ config, pool, lake, metrics });
+  const files = createFileRelations({ pool, ...options.paths });
+  const planning = createPlanning({ config, pool, lake, metrics, files });
   const runner = createRunning({ config, pool, metrics, logger, lake, now: Date.now });
   const planner = createStatements({ planning, runner, lake, version });
   const session = localSession(planner.sessionDefaults);

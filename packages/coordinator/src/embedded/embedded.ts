@@ -12,6 +12,9 @@ import type { EmbeddedOptions, EmbeddedService } from './embedded-service.js';
 /** Whoever looks at a page of a result takes the time they want. */
 const unlimitedMs = 2 ** 31 - 1;
 
+/** The files of whoever is at the terminal are theirs to read; the gate lets no statement write any. */
+const reachableDirectories = ['/'];
+
 /** Statements planned at a time never hold more. */
 const maxInProcessInstances = 2;
 
@@ -48,10 +51,11 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedSe
 /** One host, which stays as long as the session. What is not read yet waits in the engine, not in a file. */
 function hostPoolOptions(config: Config, logger: Logger): HostPoolOptions {
   const options = poolOptions(config, logger);
+  const limits = { ...options.query.limits, reachableDirectories };
   const one = { hosts: 1, spareHosts: 0, slowConsumerMs: unlimitedMs, spoolBytesPerResult: 0 };
   return {
     ...options,
-    query: { ...options.query, ...one },
+    query: { ...options.query, ...one, limits },
     small: { ...options.small, ...one },
     idleMs: unlimitedMs,
   };
@@ -61,7 +65,7 @@ function hostPoolOptions(config: Config, logger: Logger): HostPoolOptions {
 function inProcessPool(config: Config, logger: Logger, folder: string): EnginePool {
   return createInProcessPool({
     folder,
-    limits: poolOptions(config, logger).small.limits,
+    limits: { ...poolOptions(config, logger).small.limits, reachableDirectories },
     maxInstances: maxInProcessInstances,
   });
 }

@@ -7,6 +7,7 @@ import type { EnginePool } from '@svc/engine';
 import {
   classify,
   type GatedQuery,
+  type GateProfile,
   gate,
   type ParsedQuery,
   readSerializedSql,
@@ -25,11 +26,14 @@ export interface Analyzer {
   classify(sql: string): Statement;
   /** Parses and gates one query text. Throws what the gate throws. */
   analyze(sql: string, owner: string, signal: AbortSignal): Promise<AnalyzedQuery>;
+  /** The same for the text of a view, which never reads files: its readers are others than its maker. */
+  analyzeView(sql: string, owner: string, signal: AbortSignal): Promise<AnalyzedQuery>;
 }
 
 export interface AnalyzerOptions {
   readonly pool: EnginePool;
   readonly maxSqlBytes: number;
+  readonly profile: GateProfile;
 }
 
 /** Bounded by what the parser answers, which can be many times the text; a large statement is parsed each time. */
@@ -38,9 +42,28 @@ const cacheLimits = { max: 256, maxSize: 16 * 2 ** 20, maxEntrySize: 2 ** 20 };
 /** Classifying takes microseconds, but each call of a statement's life asks anew. In characters of text. */
 const statementCacheLimits = { max: 256, maxSize: 2 ** 20, maxEntrySize: 2 ** 16 };
 
-export function createAnalyzer({ pool, maxSqlBytes }: AnalyzerOptions): Analyzer {
+export function createAnalyzer({ pool, maxSqlBytes, profile }: AnalyzerOptions): Analyzer {
   const queries = new LRUCache<string, AnalyzedQuery>(cacheLimits);
   const statements = new LRUCache<string, Statement>(statementCacheLimits);
+  const analyze = async (
+    sql: string,
+    { gateProfile, owner, signal }: { gateProfile: GateProfile; owner: string; signal: AbortSignal },
+  ): Promise<AnalyzedQuery> => {
+    const key = `${gateProfile} ${sql}`;
+    const known = queries.get(key);
+    if (known !== undefined) return known;
+    const lease = await pool.lease({ owner, lane: 'small', signal });
+    let text: string;
+    try {
+      text = await lease.queryText('SELECT json_serialize_sql($1::VARCHAR)', [sql], signal);
+    } finally {
+      await lease.release();
+    }
+    const parsed = readSerializedSql(sql, text);
+    const analyzed: AnalyzedQuery = { parsed, gated: gate(parsed, gateProfile) };
+    queries.set(key, analyzed, { size: sql.length + text.length });
+    return analyzed;
+  };
   return {
     classify(sql) {
       const known = statements.get(sql);
@@ -56,21 +79,8 @@ export function createAnalyzer({ pool, maxSqlBytes }: AnalyzerOptions): Analyzer
       statements.set(sql, statement, { size: sql.length + 1 });
       return statement;
     },
-    async analyze(sql, owner, signal) {
-      const known = queries.get(sql);
-      if (known !== undefined) return known;
-      const lease = await pool.lease({ owner, lane: 'small', signal });
-      let text: string;
-      try {
-        text = await lease.queryText('SELECT json_serialize_sql($1::VARCHAR)', [sql], signal);
-      } finally {
-        await lease.release();
-      }
-      const parsed = readSerializedSql(sql, text);
-      const analyzed: AnalyzedQuery = { parsed, gated: gate(parsed, 'server') };
-      queries.set(sql, analyzed, { size: sql.length + text.length });
-      return analyzed;
-    },
+    analyze: (sql, owner, signal) => analyze(sql, { gateProfile: profile, owner, signal }),
+    analyzeView: (sql, owner, signal) => analyze(sql, { gateProfile: 'server', owner, signal }),
   };
 }
 

@@ -8,7 +8,14 @@ import {
   type WholeColumns,
 } from '@svc/fragment-fn';
 import type { ObjectStore } from '@svc/lake';
-import { deserializeQuery, inlineParameters, type ScanRequest, statementValueMacros } from '@svc/sql';
+import {
+  deserializeQuery,
+  inlineParameters,
+  type ScanRequest,
+  statementValueMacros,
+  writeSerializedSql,
+} from '@svc/sql';
+import { type ResolvedFiles, withFileTables } from '../files/file-relations.js';
 import type { Session } from '../identity/session.js';
 import type { SessionSettings } from '../identity/session-settings.js';
 import type { AnalyzedQuery } from './analyze.js';
@@ -20,6 +27,7 @@ import { statementLane } from './statement-lane.js';
 import { planWithCache } from './stub-plan-cache.js';
 import { engineSession, type StubPlan } from './stub-planning.js';
 import { pinReferences } from './time-travel.js';
+import { withoutExcerpt } from './without-excerpt.js';
 
 export interface QueryPlan {
   readonly fragment: Omit<FragmentRequest, 'queryId'>;
@@ -55,12 +63,21 @@ async function bindQuery(
   { query, session, signal }: PlanOptions,
 ): Promise<BoundQuery> {
   const { settings } = session;
-  const { references, rewritten } = await pinReferences(dependencies, query, session, signal);
-  const { tables, views, usesStatementValues } = await resolveRelations(dependencies, {
+  const files = await resolveFiles(dependencies, query, session, signal);
+  const parsed = withFileTables(query.parsed, files);
+  const { references, rewritten } = await pinReferences(
+    dependencies,
+    { parsed, gated: query.gated },
+    session,
+    signal,
+  );
+  const relations = await resolveRelations(dependencies, {
     requests: references,
     session,
     signal,
   });
+  const { views, usesStatementValues } = relations;
+  const tables = [...relations.tables, ...files.map(({ table }) => table)];
   const setup =
     query.gated.usesStatementValues || usesStatementValues
       ? statementValueMacros({
@@ -70,14 +87,28 @@ async function bindQuery(
           schema: settings.schema ?? '',
         })
       : [];
-  if (rewritten === undefined) return { sql: query.parsed.sql, tables, views, settings, setup };
+  const changed = rewritten ?? (files.length === 0 ? undefined : writeSerializedSql(parsed, parsed.query));
+  if (changed === undefined) return { sql: query.parsed.sql, tables, views, settings, setup };
   const lease = await dependencies.pool.lease({ owner: ownerOf(session), lane: 'small', signal });
   try {
-    const sql = await lease.queryText(deserializeQuery, [rewritten], signal);
+    const sql = await lease.queryText(deserializeQuery, [changed], signal);
     return { sql, tables, views, settings, setup };
   } finally {
     await lease.release();
   }
+}
+
+/** The files that the statement names, as tables. */
+async function resolveFiles(
+  { files }: PlannerDependencies,
+  { gated }: AnalyzedQuery,
+  session: Session,
+  signal: AbortSignal,
+): Promise<readonly ResolvedFiles[]> {
+  const { fileReads } = gated;
+  if (fileReads.length === 0) return [];
+  if (files === undefined) throw new QueryError('INTERNAL_ERROR', 'Files are read by the command line only.');
+  return await files.resolve(fileReads, { owner: ownerOf(session), signal });
 }
 
 /** Result schema and parameters of a query, without planning its scans. */
@@ -121,6 +152,8 @@ async function planBound(
       using link = linkAbort(signal, maxBindingMs, bindingTooLong);
       try {
         return await body(lease, link.signal);
+      } catch (error) {
+        throw bound.sql === query.parsed.sql ? error : withoutExcerpt(error);
       } finally {
         await lease.release();
       }
@@ -188,6 +221,8 @@ async function planScans(
         const rows = await source.rows(request, signal);
         return { ...name, kind: 'rows', columns: source.fields, rows };
       }
+      if (source.kind === 'files')
+        return { ...name, kind: 'files', columns: table.columns, call: source.call, files: source.files };
       refuseUnsupportedColumns(table, source, request);
       const scan = await dependencies.planScan({ ...table, source }, request, signal);
       return { ...name, kind: 'scan', scan };

@@ -2,6 +2,7 @@ import type { EnginePool } from '@svc/engine';
 import type { FragmentLimits } from '@svc/fragment-fn';
 import type { TableScan } from '@svc/lake';
 import type { ScanRequest } from '@svc/sql';
+import type { FileRelations } from '../files/file-relations.js';
 import type { Session } from '../identity/session.js';
 import type { Analyzer } from './analyze.js';
 import type { CatalogDirectory } from './catalog-directory.js';
@@ -15,6 +16,8 @@ export interface PlannerDependencies {
   readonly analyzer: Analyzer;
   readonly limits: FragmentLimits;
   readonly now: () => Date;
+  /** Only the command line reads files that a statement names. */
+  readonly files?: FileRelations | undefined;
   /** Prunes: manifests, files, row groups. */
   planScan(
     table: ResolvedTable & { readonly source: IcebergSource },

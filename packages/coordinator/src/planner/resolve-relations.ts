@@ -134,7 +134,7 @@ async function addView(state: Resolving, { request, settings, place, view, path 
     catalog: defaultCatalog ?? catalog,
     schema: defaultNamespace.length === 0 ? undefined : schemaName(defaultNamespace),
   };
-  const query = await state.dependencies.analyzer.analyze(sql, ownerOf(state.session), state.signal);
+  const query = await state.dependencies.analyzer.analyzeView(sql, ownerOf(state.session), state.signal);
   refuseInView(query, name);
   for (const reference of query.gated.tables)
     await resolve(state, { name: reference, pin: { kind: 'current' } }, own, [...path, key]);

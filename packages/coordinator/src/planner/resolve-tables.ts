@@ -1,5 +1,5 @@
 import { QueryError } from '@svc/base';
-import { type EngineColumn, engineColumns } from '@svc/fragment-fn';
+import { type EngineColumn, engineColumns, type FragmentFiles } from '@svc/fragment-fn';
 import { type LoadedTable, type NestedField, resolveSnapshot, type SnapshotPin } from '@svc/lake';
 import type { ScanRequest } from '@svc/sql';
 import type { SessionSettings } from '../identity/session-settings.js';
@@ -28,7 +28,7 @@ export interface ResolvedTable {
   readonly source: TableSource;
 }
 
-export type TableSource = IcebergSource | ComputedSource;
+export type TableSource = IcebergSource | ComputedSource | FilesSource;
 
 /** Loaded as the user and pinned to a snapshot. */
 export interface IcebergSource {
@@ -44,6 +44,11 @@ export interface ComputedSource {
   readonly fields: readonly NestedField[];
   /** Answers an Arrow IPC stream of at least the rows that the request keeps. */
   rows(request: ScanRequest, signal: AbortSignal): Promise<Uint8Array>;
+}
+
+/** Files that the statement names itself. */
+export interface FilesSource extends Pick<FragmentFiles, 'call' | 'files'> {
+  readonly kind: 'files';
 }
 
 export interface ResolveOptions {

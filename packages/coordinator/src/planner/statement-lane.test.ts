@@ -5,7 +5,7 @@ import { statementLane } from './statement-lane.js';
 
 const nothing: GatedQuery = {
   tables: [],
-  files: [],
+  fileReads: [],
   functions: new Set<string>(),
   hasVolatile: false,
   usesStatementValues: false,

@@ -36,7 +36,7 @@ export function statementLane(query: AnalyzedQuery): FragmentLane {
 }
 
 function laneOf({ parsed, gated }: AnalyzedQuery): FragmentLane {
-  if (gated.tables.length > 0 || gated.files.length > 0) return 'query';
+  if (gated.tables.length > 0 || gated.fileReads.length > 0) return 'query';
   for (const name of multiplyingFunctions) if (gated.functions.has(name)) return 'query';
   return hasMultiplyingNode(parsed.statement) ? 'query' : 'small';
 }

@@ -2,6 +2,7 @@ import { type Config, type Metrics, QueryError } from '@svc/base';
 import type { EnginePool } from '@svc/engine';
 import { planScan } from '@svc/lake';
 import { quoteString } from '@svc/sql';
+import type { FileRelations } from '../files/file-relations.js';
 import type { Session } from '../identity/session.js';
 import type { SessionSettings } from '../identity/session-settings.js';
 import { createAnalyzer } from '../planner/analyze.js';
@@ -17,6 +18,8 @@ export interface PlanningOptions {
   readonly pool: EnginePool;
   readonly lake: Lake;
   readonly metrics: Metrics;
+  /** Of the command line; without, statements read no files. */
+  readonly files?: FileRelations;
 }
 
 export function createPlanning({
@@ -24,6 +27,7 @@ export function createPlanning({
   pool,
   lake,
   metrics,
+  files,
 }: PlanningOptions): Omit<StatementPlannerDependencies, 'writeRows'> {
   const queryTimeoutMs = config['query.timeout_secs'] * 1000;
   const maxResultBytes = config['query.max_result_bytes'];
@@ -36,7 +40,12 @@ export function createPlanning({
   };
   return {
     pool,
-    analyzer: createAnalyzer({ pool, maxSqlBytes: config['query.max_sql_bytes'] }),
+    analyzer: createAnalyzer({
+      pool,
+      maxSqlBytes: config['query.max_sql_bytes'],
+      profile: files === undefined ? 'server' : 'embedded',
+    }),
+    files,
     catalogs: createCatalogDirectory(new Map([[config['catalog.name'], lake.catalog]])),
     plans: createStubPlanCache(),
     sessionDefaults,

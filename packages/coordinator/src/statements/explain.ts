@@ -45,6 +45,12 @@ function scanLines({ table, request }: ExplainedScan): readonly string[] {
       `  filters: ${filtersText(request)}`,
       `  bytes: ${table.rows.byteLength}`,
     ];
+  if (table.kind === 'files')
+    return [
+      `Files ${table.files.map(({ path }) => path).join(', ')}`,
+      `  columns: ${columnText(request, table.columns.length)}`,
+      '  read by the engine, which pushes filters down itself',
+    ];
   const { counts, columns, snapshotId, tableName } = table.scan;
   const snapshot = snapshotId === undefined ? 'no snapshot' : `snapshot ${snapshotId}`;
   return [

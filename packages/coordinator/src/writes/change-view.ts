@@ -27,7 +27,7 @@ export async function createView(
   const { settings } = session;
   const change = { settings, catalogs: dependencies.catalogs, signal };
   const { catalog, identifier, name, writable } = writablePlace(statement.name, change);
-  const query = await dependencies.analyzer.analyze(statement.query, ownerOf(session), signal);
+  const query = await dependencies.analyzer.analyzeView(statement.query, ownerOf(session), signal);
   if (query.gated.parameters.length > 0) throw new QueryError('NOT_SUPPORTED', 'A view has no parameters.');
   if (query.gated.tables.some(({ timeTravel }) => timeTravel !== undefined))
     throw new QueryError('NOT_SUPPORTED', 'A view reads tables as they are: leave AS OF out of it.');

@@ -15,6 +15,8 @@ export interface InstanceOptions {
   readonly inputDirectory: string;
   /** The folder that our own statements may also write (COPY … TO). */
   readonly outputDirectory?: string;
+  /** See EngineLimits. */
+  readonly reachableDirectories?: readonly string[];
   /** Largest Arrow message, header included; a single row beyond it fails. Default 16 MiB, what ADBC clients take. */
   readonly maxMessageBytes?: number;
 }
@@ -58,6 +60,7 @@ export function lockStatements(options: InstanceOptions): readonly string[] {
   const folders = [
     options.inputDirectory,
     ...(options.outputDirectory === undefined ? [] : [options.outputDirectory]),
+    ...(options.reachableDirectories ?? []),
   ];
   const list = (values: readonly string[]) => `[${values.map(quoteText).join(', ')}]`;
   return [

@@ -3,7 +3,7 @@
  * columns over a Parquet file without rows and is what planning binds against (docs/ARCHITECTURE.md, "Planning").
  */
 import type { ColumnSource, NestedField } from '@svc/lake';
-import { quoteIdentifier, quoteString } from '@svc/sql';
+import { filesPlaceholder, quoteIdentifier, quoteString } from '@svc/sql';
 import { engineType } from './engine-type.js';
 import { sourceSql } from './source-sql.js';
 
@@ -82,19 +82,43 @@ export function rowsTableSql(name: QualifiedName, columns: readonly NestedField[
   return `CREATE TABLE ${qualified(name)} (${list.join(', ')})`;
 }
 
+/** The query of a reading of files with their paths in it. */
+export function fileCallSql(call: string, paths: readonly string[]): string {
+  const [path = ''] = paths;
+  const list = paths.length === 1 ? quoteString(path) : `[${paths.map(quoteString).join(', ')}]`;
+  return call.replace(quoteString(filesPlaceholder), () => list);
+}
+
+/** A view over files; it has the columns that were described when the statement was planned. */
+export function filesViewSql(name: QualifiedName, call: string, paths: readonly string[]): string {
+  return `CREATE VIEW ${qualified(name)} AS ${fileCallSql(call, paths)}`;
+}
+
 /** Writes the zero-row file that a stub view reads; the engine itself knows best how it reads its own types back. */
 export function stubFileSql(path: string, columns: readonly EngineColumn[]): string {
   return `COPY (${emptySelect(columns)}) TO ${quoteString(path)} (FORMAT parquet)`;
 }
 
-/** `rowCount` makes the optimiser choose join orders as it would with the table's rows. */
+/** Types that come back from a Parquet file of the engine as they went in, whatever they are nested in. */
+const storedTypes =
+  /^(?!.*\b(?:U?HUGEINT|TIME_NS|BIT|BIGNUM|VARINT|INTERVAL|JSON|UNION|ENUM|VARIANT|GEOMETRY|TIMESTAMP_S|TIME WITH TIME ZONE)\b)(?!.*\[\d)/i;
+
+/**
+ * `rowCount` makes the optimiser choose join orders as it would with the table's rows. The casts are for types that the
+ * stub file does not keep.
+ */
 export function stubViewSql(
   name: QualifiedName,
   path: string,
   columns: readonly EngineColumn[],
   rowCount: bigint,
 ): string {
-  const list = columns.map((column) => quoteIdentifier(column.name)).join(', ');
+  const list = columns
+    .map(({ name: column, type }) => {
+      const quoted = quoteIdentifier(column);
+      return storedTypes.test(type) ? quoted : `CAST(${quoted} AS ${type}) AS ${quoted}`;
+    })
+    .join(', ');
   return `CREATE VIEW ${qualified(name)} AS SELECT ${list} FROM ${readParquet([path], `, explicit_cardinality = ${rowCount < 1n ? 1n : rowCount}`)}`;
 }
 

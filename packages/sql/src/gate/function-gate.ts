@@ -10,6 +10,7 @@ import {
   deniedFunctions,
   deniedTableFunctions,
   fileTableFunctions,
+  isFileFunction,
 } from './function-lists.js';
 
 import { statementValueFunctions } from './statement-values.js';
@@ -68,9 +69,10 @@ export function checkFunction(call: JsonObject): string {
 /** Throws FUNCTION_NOT_ALLOWED unless the function may stand in FROM; answers its name. */
 export function checkTableFunction(call: JsonObject, profile: GateProfile): string {
   const name = textField(call, 'function_name').toLowerCase();
-  const allowed = allowedTableFunctions.has(name) || (profile === 'embedded' && fileTableFunctions.has(name));
+  const readsFiles = isFileFunction(name);
+  const allowed = allowedTableFunctions.has(name) || (profile === 'embedded' && readsFiles);
   if (!allowed) {
-    if (fileTableFunctions.has(name))
+    if (readsFiles)
       throw new QueryError(
         'FUNCTION_NOT_ALLOWED',
         `The table function ${name} reads files, which is not allowed.`,

@@ -128,6 +128,11 @@ export const fileTableFunctions: ReadonlySet<string> = names(`
   read_json_objects_auto read_ndjson read_ndjson_auto read_ndjson_objects read_parquet read_text sniff_csv
 `);
 
+/** Also for what is not the engine's: `delta_scan` reads a Delta table by its folder. */
+export function isFileFunction(name: string): boolean {
+  return fileTableFunctions.has(name) || name === 'delta_scan';
+}
+
 export const deniedTableFunctions: Readonly<Record<string, ReadonlySet<string>>> = {
   "reads the engine's own catalog or state": names(`
   check_peg_parser duckdb_approx_database_count duckdb_columns duckdb_connection_count duckdb_constraints

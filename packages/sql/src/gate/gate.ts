@@ -5,6 +5,7 @@ import { mapInScope } from '../ast/scoped-walk.js';
 import { asArray, field, listField, objectField, textField } from '../json/access.js';
 import { type JsonObject, type JsonValue, stringifyJson } from '../json/lossless.js';
 import { abbreviate } from '../text/abbreviate.js';
+import { type FileRead, fileReadOfCall, fileReadOfString } from './file-reads.js';
 import { checkFunction, checkTableFunction, type GateProfile } from './function-gate.js';
 import { volatileFunctions } from './function-lists.js';
 import { statementValueFunctions, statementValueNames } from './statement-values.js';
@@ -14,8 +15,8 @@ import { checkTableName, readTableReference, StringTableNames, type TableReferen
 export interface GatedQuery {
   /** Every distinct table, in the order of appearance. Each must be resolved before the engine sees the statement. */
   readonly tables: readonly TableReference[];
-  /** Files named by a string in place of a table; only in the embedded profile. */
-  readonly files: readonly string[];
+  /** Every distinct reading of files; only in the embedded profile. */
+  readonly fileReads: readonly FileRead[];
   /** Lower-case names of the functions and operators in use, table functions included. */
   readonly functions: ReadonlySet<string>;
   /** Has random() or the like: runs on one node. */
@@ -65,7 +66,7 @@ class Findings {
   readonly profile: GateProfile;
   readonly #strings: StringTableNames;
   readonly #tables = new Map<string, TableReference>();
-  readonly #files = new Set<string>();
+  readonly #fileReads = new Map<string, FileRead>();
   readonly #functions = new Set<string>();
   #usesStatementValues = false;
 
@@ -84,12 +85,16 @@ class Findings {
           `'${abbreviate(reference.table)}' is a string where a table belongs: files may not be read; ` +
             'a table name is written without quotes or in double quotes.',
         );
-      this.#files.add(reference.table);
+      this.addFileRead(fileReadOfString(reference.table));
       return node;
     }
     checkTableName(reference);
     this.#tables.set(tableKey(reference), reference);
     return node;
+  }
+
+  addFileRead(read: FileRead): void {
+    this.#fileReads.set(read.key, read);
   }
 
   addFunction(name: string): void {
@@ -106,7 +111,7 @@ class Findings {
   result(parameters: readonly string[]): GatedQuery {
     return {
       tables: [...this.#tables.values()],
-      files: [...this.#files],
+      fileReads: [...this.#fileReads.values()],
       functions: this.#functions,
       hasVolatile: [...this.#functions].some((name) => volatileFunctions.has(name)),
       usesStatementValues: this.#usesStatementValues,
@@ -142,6 +147,8 @@ function walkTable(node: JsonObject, children: AstVisitor, findings: Findings): 
       if (textField(call, 'class') !== 'FUNCTION')
         throw new QueryError('NOT_SUPPORTED', 'Only a function call may stand here in FROM.');
       findings.addFunction(checkTableFunction(call, findings.profile));
+      const read = fileReadOfCall(node);
+      if (read !== undefined) findings.addFileRead(read);
       return mapTable(node, { ...children, expression: () => mapExpression(call, children) });
     }
     case 'SHOW_REF':

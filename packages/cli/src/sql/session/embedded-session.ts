@@ -1,6 +1,7 @@
 /** A session inside this process: the service's planner and engines over a catalog folder, without a listener. */
 
 import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { type Config, createMetrics, QueryError, silentLogger } from '@svc/base';
 import { openEmbedded } from '@svc/coordinator';
 import { serviceVersion } from '../../version.js';
@@ -25,6 +26,7 @@ export async function openEmbeddedSession(options: EmbeddedSessionOptions): Prom
     metrics,
     version: serviceVersion,
     startsHost,
+    paths: { workingDirectory: process.cwd(), homeDirectory: homedir() },
   }).catch((error: unknown) => {
     throw folderError(error);
   });

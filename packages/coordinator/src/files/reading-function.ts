@@ -1,0 +1,35 @@
+import { QueryError } from '@svc/base';
+
+/** How a file is read that a string names in place of a table. */
+export type ReadingFunction = 'read_parquet' | 'read_csv' | 'read_json' | 'delta_scan';
+
+const byExtension: Readonly<Record<string, ReadingFunction>> = {
+  parquet: 'read_parquet',
+  parq: 'read_parquet',
+  csv: 'read_csv',
+  tsv: 'read_csv',
+  json: 'read_json',
+  jsonl: 'read_json',
+  ndjson: 'read_json',
+};
+
+/** Compressions that the engine undoes when it reads text. */
+const compressed = /\.(?:gz|zst)$/;
+
+/**
+ * By the extension, as the engine does it; a path without any is a folder: a Delta table. Throws INVALID_ARGUMENT
+ * naming what is read.
+ */
+export function readingFunctionOf(path: string): ReadingFunction {
+  const name = path.toLowerCase().replace(/[?#].*$/, '');
+  const text = name.replace(compressed, '');
+  const extension = /\.([a-z0-9]+)$/.exec(text)?.[1];
+  if (extension === undefined || name.endsWith('/')) return 'delta_scan';
+  const found = Object.hasOwn(byExtension, extension) ? byExtension[extension] : undefined;
+  if (found === undefined || (found === 'read_parquet' && text !== name))
+    throw new QueryError(
+      'INVALID_ARGUMENT',
+      `'${path}' cannot be told by its name: files are .parquet, .csv, .tsv, .json, .jsonl or .ndjson, text also .gz or .zst; say read_csv('…') and the like for others.`,
+    );
+  return found;
+}

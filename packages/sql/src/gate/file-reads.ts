@@ -1,0 +1,122 @@
+/** Files that a statement of the command line reads: by a table function, or by a string in place of a table. */
+import { QueryError } from '@svc/base';
+import type { ParsedQuery } from '../ast/parsed-statement.js';
+import { mapInScope, walkOn } from '../ast/scoped-walk.js';
+import { field, listField, objectField, replaceField, textField } from '../json/access.js';
+import { type JsonObject, type JsonValue, stringifyJson } from '../json/lossless.js';
+import { constantText } from './constants.js';
+import { isFileFunction } from './function-lists.js';
+import type { TableTarget } from './rewrite-tables.js';
+import { StringTableNames } from './table-gate.js';
+
+export interface FileRead {
+  /** Equal for references that read the same files in the same way. */
+  readonly key: string;
+  /** In lower case; undefined for a string in place of a table: then the files say how they are read. */
+  readonly function: string | undefined;
+  /** Paths, URLs and patterns as they were written. */
+  readonly paths: readonly string[];
+  /** The call in the parser's JSON. */
+  readonly call: JsonObject | undefined;
+}
+
+export function fileReadOfString(table: string): FileRead {
+  return { key: JSON.stringify(['string', table]), function: undefined, paths: [table], call: undefined };
+}
+
+/** Undefined when the function reads no files. Throws NOT_SUPPORTED for paths that are not written out. */
+export function fileReadOfCall(node: JsonObject): FileRead | undefined {
+  const call = objectField(node, 'function');
+  const name = textField(call, 'function_name').toLowerCase();
+  if (!isFileFunction(name)) return undefined;
+  const paths = writtenPaths(listField(call, 'children')[0]);
+  if (paths === undefined)
+    throw new QueryError(
+      'NOT_SUPPORTED',
+      `${name}: its files must be written out, as 'a.csv' or as ['a.csv', 'b.csv'].`,
+    );
+  return { key: stringifyJson(['call', withoutPlaces(call)]), function: name, paths, call };
+}
+
+function writtenPaths(argument: JsonObject | undefined): readonly string[] | undefined {
+  if (argument === undefined) return undefined;
+  const single = constantText(argument);
+  if (single !== undefined) return [single];
+  if (textField(argument, 'class') !== 'FUNCTION' || textField(argument, 'function_name') !== 'list_value')
+    return undefined;
+  const paths = listField(argument, 'children').map(constantText);
+  return paths.length > 0 && paths.every((path) => path !== undefined) ? paths : undefined;
+}
+
+/** The same node wherever in a text it stood. */
+function withoutPlaces(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(withoutPlaces);
+  if (value === null || typeof value !== 'object' || !('class' in value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, each]) =>
+      name === 'query_location' ? [] : [[name, withoutPlaces(each)]],
+    ),
+  );
+}
+
+/** The query with every reading of files replaced by a table. It keeps its alias, or gets the one it had unsaid. */
+export function rewriteFileReads(
+  parsed: ParsedQuery,
+  targetOf: (read: FileRead) => Required<TableTarget>,
+): JsonObject {
+  const strings = new StringTableNames(parsed.sql);
+  const replace = (node: JsonObject, read: FileRead): JsonObject => {
+    const target = targetOf(read);
+    const alias = textField(node, 'alias');
+    return {
+      type: 'BASE_TABLE',
+      alias: alias === '' ? unsaidAlias(read) : alias,
+      sample: field(node, 'sample') ?? null,
+      query_location: field(node, 'query_location') ?? null,
+      schema_name: target.schema,
+      table_name: target.table,
+      column_name_alias: field(node, 'column_name_alias') ?? [],
+      catalog_name: target.catalog,
+      at_clause: null,
+    };
+  };
+  return mapInScope(parsed.query, {
+    baseTable: (node) =>
+      strings.isString(node) ? replace(node, fileReadOfString(textField(node, 'table_name'))) : node,
+    commonTable: (node) => node,
+    otherTable: (node, children) => {
+      const read = textField(node, 'type') === 'TABLE_FUNCTION' ? fileReadOfCall(node) : undefined;
+      return read === undefined ? walkOn(node, children) : replace(node, read);
+    },
+    expression: walkOn,
+  });
+}
+
+/** As the engine has it: a function's name; of a file its name without folder and extension, of a pattern all of it. */
+function unsaidAlias({ function: name, paths: [path = ''] }: FileRead): string {
+  if (name !== undefined) return name;
+  if (/[*?[]/.test(path)) return path;
+  const base = path.replace(/^.*[/\\]/, '');
+  return base.replace(/(?<=.)\.[^.]*$/, '') || path;
+}
+
+/** Where the paths stand in the text that a call becomes. */
+export const filesPlaceholder = '@svc-files@';
+
+/**
+ * The parser's JSON of `SELECT * FROM call`, with the placeholder for its paths. `template` is any query of the form
+ * SELECT * FROM function(…).
+ */
+export function queryOfCall(template: ParsedQuery, call: JsonObject): JsonObject {
+  const [, ...options] = listField(call, 'children');
+  const from = objectField(template.query, 'from_table');
+  const placeholder = {
+    class: 'CONSTANT',
+    type: 'VALUE_CONSTANT',
+    alias: '',
+    query_location: field(call, 'query_location') ?? null,
+    value: { type: { id: 'VARCHAR', type_info: null }, is_null: false, value: filesPlaceholder },
+  };
+  const replaced = replaceField(call, 'children', [placeholder, ...options]);
+  return replaceField(template.query, 'from_table', replaceField(from, 'function', replaced));
+}

@@ -1,0 +1,94 @@
+/** Files in statements of the embedded command line. */
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { runSvc } from './support/svc.js';
+
+describe('svc sql on files', () => {
+  let folder: string;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'svc-files-test-'));
+    await mkdir(join(folder, 'years', 'year=2023'), { recursive: true });
+    await mkdir(join(folder, 'years', 'year=2024'));
+    await writeFile(join(folder, 'people.csv'), 'id,name,born\n1,Ada,1815-12-10\n2,"Grace, H.",1906-12-09\n');
+    await writeFile(join(folder, "it's 💥.json"), '[{"a": 1, "b": {"c": ["x"]}}, {"a": null}]');
+    await writeFile(join(folder, 'broken.csv'), 'a,b\n1,"never ended\n2,3\n');
+    for (const year of [2023, 2024])
+      await output([
+        '-o',
+        `years/year=${year}/part.parquet`,
+        '--format',
+        'parquet',
+        '-c',
+        `SELECT range AS n FROM range(${year})`,
+      ]);
+  });
+  after(async () => await rm(folder, { recursive: true, force: true }));
+
+  const run = (args: readonly string[]) =>
+    runSvc(['sql', ...args], { cwd: folder, env: { SVC_SAMPLES__ENABLED: 'false' } });
+  const output = async (args: readonly string[]) => {
+    const { code, stdout, stderr } = await run(args);
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+    return stdout;
+  };
+  const csv = async (sql: string) =>
+    (await output(['--format', 'csv', '-c', sql])).trimEnd().split('\r\n').slice(1);
+  const error = async (sql: string) => (await run(['-c', sql])).stderr;
+
+  it('reads them by their names and by functions', async () => {
+    assert.deepEqual(await csv("SELECT people.name, born + 1 AS d FROM 'people.csv' WHERE id = 2"), [
+      '"Grace, H.",1906-12-10',
+    ]);
+    assert.deepEqual(await csv(`FROM 'it''s 💥.json' ORDER BY a NULLS LAST`), ['1,"{""c"":[""x""]}"', ',']);
+    assert.deepEqual(
+      await csv(
+        "SELECT count(*), sum(h) FROM read_csv(['people.csv', 'people.csv'], columns = {'h': 'HUGEINT', 'n': 'VARCHAR', 'b': 'DATE'}, header = true)",
+      ),
+      ['4,6'],
+    );
+  });
+
+  it('knows patterns, hive partitions and file names as the engine does', async () => {
+    assert.deepEqual(
+      await csv("SELECT year, count(*) FROM 'years/*/*.parquet' WHERE n > 1 GROUP BY year ORDER BY year"),
+      ['2023,2021', '2024,2022'],
+    );
+    assert.deepEqual(
+      await csv(
+        "SELECT DISTINCT parse_filename(filename), year FROM read_parquet('years/**/*.parquet', filename = true) WHERE year = 2024",
+      ),
+      ['part.parquet,2024'],
+    );
+  });
+
+  it('joins them with tables, and makes tables of them', async () => {
+    const sql = [
+      'CREATE SCHEMA s',
+      "CREATE TABLE s.people AS FROM 'people.csv'",
+      "INSERT INTO s.people SELECT id + 10, name, born FROM 'people.csv'",
+    ];
+    await output(sql.flatMap((each) => ['-c', each]));
+    assert.deepEqual(await csv("SELECT count(*), max(t.id) FROM s.people t JOIN 'people.csv' USING (name)"), [
+      '4,12',
+    ]);
+  });
+
+  it('says what is wrong, without our statements', async () => {
+    assert.match(await error("FROM 'nothing.csv'"), /^svc: \[DATA_FILE_MISSING\] .*nothing\.csv"\n$/);
+    assert.match(await error("SELECT nme FROM 'people.csv'"), /^svc: \[BINDING_ERROR\] .*"nme"/);
+    assert.doesNotMatch(await error("SELECT nme FROM 'people.csv'"), / files"/);
+    assert.match(await error("FROM 'people.xlsx'"), /^svc: \[INVALID_ARGUMENT\] .*\.parquet, \.csv/);
+    assert.match(
+      await error(
+        "FROM read_csv('broken.csv', auto_detect = false, header = true, quote = '\"', columns = {'a': 'INTEGER', 'b': 'VARCHAR'})",
+      ),
+      /^svc: \[(?:EVALUATION_ERROR|BINDING_ERROR)\]/,
+    );
+    assert.match(await error("CREATE VIEW s.v AS FROM 'people.csv'"), /files may not be read/);
+    assert.match(await error("COPY (SELECT 1) TO 'out.csv'"), /STATEMENT_NOT_ALLOWED/);
+  });
+});
