@@ -14,6 +14,8 @@ import { startTlsProxy } from './runner/start-tls-proxy.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
 const programTimeoutMs = 60 * 60_000;
+/** Of an engine, where a benchmark writes more than that. */
+const limitBytes = 256 * 2 ** 20;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -81,7 +83,12 @@ async function runProgram(bench) {
   mkdirSync(home);
   const stops = [];
   try {
-    const given = { folder: path.join(cache, `tpch-sf${Number(values.scale)}`), runs: Number(values.runs) };
+    const given = {
+      folder: path.join(cache, `tpch-sf${Number(values.scale)}`),
+      runs: Number(values.runs),
+      node: process.execPath,
+      engine_ingest: path.join(import.meta.dirname, 'runner', 'engine-ingest.mjs'),
+    };
     for (const need of bench.needs) {
       const { facts, stop } = await start(need, home, given.folder);
       stops.push(stop);
@@ -130,7 +137,9 @@ async function start(need, home, tpch) {
       ? {}
       : need === 'catalog'
         ? { 'catalog.path': ownWarehouse }
-        : { ...warehouse, ...(tls && { 'server.tls_cert': tls.certificate, 'server.tls_key': tls.key }) };
+        : need === 'limited'
+          ? { ...warehouse, 'query.memory_limit': limitBytes }
+          : { ...warehouse, ...(tls && { 'server.tls_cert': tls.certificate, 'server.tls_key': tls.key }) };
   const service = await startService({ root, folder: own, settings });
   const facts = {
     host: service.host,
@@ -139,6 +148,7 @@ async function start(need, home, tpch) {
     password: service.password,
     pid: service.pid,
     warehouse: ownWarehouse,
+    memory_limit: limitBytes,
     tls_roots: tls === undefined ? null : readFileSync(tls.certificate, 'utf8'),
   };
   return { facts, stop: service.stop };

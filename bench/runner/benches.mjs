@@ -15,6 +15,8 @@ export const benches = [
   { name: 'memory', program: 'memory.py', needs: ['service'], read: readMemory },
   { name: 'latency', program: 'latency.py', needs: ['samples', 'sail'], read: readLatency },
   { name: 'write', program: 'write.py', needs: ['service'], read: readWrite },
+  { name: 'write memory', program: 'write_memory.py', needs: ['limited'], read: readWriteMemory },
+  { name: 'ingest', program: 'ingest.py', needs: ['service'], read: readIngest },
   { name: 'catalog', program: 'catalog.py', needs: ['catalog'], read: readCatalog },
   { name: 'planning', script: 'planning/run.mjs', read: readPlanning },
 ];
@@ -121,6 +123,50 @@ function readWrite({ samples }) {
         reference: median(samples.duckdb),
         unit: 's',
         atMost: 1.3,
+      }),
+    ],
+  };
+}
+
+/** The server's own memory beside its engine's limit. */
+function readWriteMemory({ idle_bytes: idle, limit_bytes: limit, samples }) {
+  const peak = (name) => Math.max(...samples[name].map(({ peak_bytes: bytes }) => bytes));
+  const names = Object.keys(samples);
+  const rows = names.map((name) => [
+    name,
+    samples[name][0].rows,
+    median(samples[name].map(({ seconds }) => seconds)).toFixed(1),
+    (peak(name) / MiB).toFixed(0),
+  ]);
+  return {
+    details: `${table(['table', 'rows', 'seconds', 'peak MiB'], rows)}\nidle ${(idle / MiB).toFixed(0)} MiB, engine limit ${limit / MiB} MiB`,
+    bars: names.map((name) =>
+      limitBar({
+        name: `memory beside the engine's limit, CREATE TABLE AS ${name}`,
+        measured: (peak(name) - limit) / MiB,
+        unit: 'MiB',
+        atMost: memoryLimitMiB,
+      }),
+    ),
+  };
+}
+
+function readIngest({ samples, rows, bytes, idle_bytes: idle, peak_bytes: peak }) {
+  const rate = (name) => rows / median(samples[name]) / 1e6;
+  const figures = Object.keys(samples).map((name) => [
+    name,
+    median(samples[name]).toFixed(2),
+    (bytes / median(samples[name]) / 1e6).toFixed(0),
+  ]);
+  return {
+    details: `${table(['writer', 'seconds', 'MB/s'], figures)}\nmemory above idle ${((peak - idle) / MiB).toFixed(0)} MiB`,
+    bars: [
+      ratioBar({
+        name: 'ingest of lineitem against the engine alone',
+        measured: rate('svc'),
+        reference: rate('engine'),
+        unit: 'M rows/s',
+        atLeast: 0.5,
       }),
     ],
   };

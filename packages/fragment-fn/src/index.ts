@@ -20,6 +20,7 @@ export {
   type EngineColumn,
   engineColumns,
   fileCallSql,
+  type PlacedFile,
   stubFileSql,
   stubViewSql,
   viewSql,

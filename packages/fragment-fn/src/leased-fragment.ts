@@ -6,6 +6,7 @@ import { type LinkedAbort, linkAbort, QueryError } from '@svc/base';
 import type { EngineLease, EnginePool, EngineProfile, EngineProgress } from '@svc/engine';
 import type { DirectRead } from '@svc/lake';
 import {
+  type FragmentFiles,
   type FragmentRequest,
   type FragmentScan,
   type FragmentStatistics,
@@ -13,7 +14,14 @@ import {
   fragmentProtocolVersion,
 } from './request.js';
 import { sessionStatements } from './views/session-sql.js';
-import { filesViewSql, rowsTableSql, type StagedGroup, scanViewSql, viewSql } from './views/view-sql.js';
+import {
+  filesViewSql,
+  type PlacedFile,
+  rowsTableSql,
+  type StagedGroup,
+  scanViewSql,
+  viewSql,
+} from './views/view-sql.js';
 
 /** A table whose chunks now lie in the engine's input folder; nothing of it where the request brought its rows. */
 export interface StagedTable {
@@ -23,6 +31,8 @@ export interface StagedTable {
   readonly bytesStaged: number;
   /** Bytes that had to be fetched for it. */
   readonly bytesFetched: number;
+  /** Of files that the statement names: where they lie now, in their order. */
+  readonly files?: readonly PlacedFile[];
   /** Where the pages of whole columns lie, or undefined when only the engine can read the files. */
   describeColumns(columns: readonly number[]): Promise<DirectRead | undefined>;
 }
@@ -32,6 +42,8 @@ export interface FragmentEnvironment {
   readonly pool: EnginePool;
   /** Brings the chunks of one table's scan into `directory`. Throws DATA_CORRUPT, DATA_FILE_MISSING, DISK_FULL, … */
   stage(table: FragmentScan, directory: string, signal: AbortSignal): Promise<StagedTable>;
+  /** Brings files that the statement names; absent where statements read none. */
+  stageFiles?(table: FragmentFiles, directory: string, signal: AbortSignal): Promise<StagedTable>;
 }
 
 export interface FragmentOptions {
@@ -91,23 +103,31 @@ export async function stageTables({
 }: LeasedFragment): Promise<readonly StagedTable[]> {
   const staged: StagedTable[] = [];
   for (const table of request.tables) {
-    staged.push(
-      table.kind === 'scan'
-        ? await environment.stage(table, lease.inputDirectory, link.signal)
-        : nothingStaged(table.kind === 'rows' ? table.rows.byteLength : 0),
-    );
+    staged.push(await stageTable(table, environment, lease.inputDirectory, link.signal));
   }
   return staged;
 }
 
-function nothingStaged(bytesStaged: number): StagedTable {
-  return {
-    groups: [],
-    filesRead: 0,
-    bytesStaged,
-    bytesFetched: 0,
-    describeColumns: async () => undefined,
-  };
+async function stageTable(
+  table: FragmentTable,
+  environment: FragmentEnvironment,
+  directory: string,
+  signal: AbortSignal,
+): Promise<StagedTable> {
+  switch (table.kind) {
+    case 'scan':
+      return await environment.stage(table, directory, signal);
+    case 'rows': {
+      const bytesStaged = table.rows.byteLength;
+      const describeColumns = async () => undefined;
+      return { groups: [], filesRead: 0, bytesStaged, bytesFetched: 0, describeColumns };
+    }
+    case 'files': {
+      const staged = await environment.stageFiles?.(table, directory, signal);
+      if (staged === undefined) throw new QueryError('INTERNAL_ERROR', 'Nobody here reads files by name.');
+      return staged;
+    }
+  }
 }
 
 /** Makes the names that the fragment's SQL uses. */
@@ -115,7 +135,7 @@ export async function bindTables(
   { request, link, lease }: LeasedFragment,
   staged: readonly StagedTable[],
 ): Promise<void> {
-  const tables = request.tables.map((table, index) => tableSql(table, staged[index]?.groups ?? []));
+  const tables = request.tables.map((table, index) => tableSql(table, staged[index]));
   const session = sessionStatements({ ...request, tables: [...request.tables, ...request.views] });
   // Views are bound when they are made: what stands for now() in them must be there.
   const setup = [...session, ...tables, ...request.setup, ...request.views.map(viewSql)];
@@ -127,18 +147,14 @@ export async function bindTables(
     }
 }
 
-function tableSql(table: FragmentTable, groups: readonly StagedGroup[]): string {
+function tableSql(table: FragmentTable, staged: StagedTable | undefined): string {
   switch (table.kind) {
     case 'scan':
-      return scanViewSql(table, table.scan.columns, groups);
+      return scanViewSql(table, table.scan.columns, staged?.groups ?? []);
     case 'rows':
       return rowsTableSql(table, table.columns);
     case 'files':
-      return filesViewSql(
-        table,
-        table.call,
-        table.files.map(({ path }) => path),
-      );
+      return filesViewSql(table, staged?.files ?? []);
   }
 }
 

@@ -2,7 +2,7 @@
  * The fragment request: a SQL text over the tables it names, self-contained and serialisable, so that a local host,
  * a worker and a Lambda function run the same thing (design: "a fragment is a SQL text").
  */
-import type { NestedField, TableScan } from '@svc/lake';
+import type { FileScan, NestedField, ObjectInfo, TableScan } from '@svc/lake';
 import type { EngineColumn } from './views/view-sql.js';
 
 export const fragmentProtocolVersion = 1;
@@ -37,13 +37,17 @@ export interface FragmentFiles extends FragmentName {
   /** A query over the files, with `filesPlaceholder` for their paths (@svc/sql). */
   readonly call: string;
   readonly files: readonly FileToRead[];
+  /** Columns that the statement does not read and files of `chunks` do not have: they are NULL. */
+  readonly unread: readonly string[];
 }
 
-/** `path` may be a pattern, which the engine expands. */
-export interface FileToRead {
-  readonly kind: 'in-place';
-  readonly path: string;
-}
+export type FileToRead =
+  /** On this machine; the path may be a pattern, which the engine expands. */
+  | { readonly kind: 'in-place'; readonly path: string }
+  /** To be brought here as it is. */
+  | { readonly kind: 'whole'; readonly object: ObjectInfo }
+  /** Of a Parquet file, the chunks that the statement needs. */
+  | { readonly kind: 'chunks'; readonly scan: FileScan };
 
 /** A view of the fragment: gated SQL of somebody else, every table in it by its full name. */
 export interface FragmentView {

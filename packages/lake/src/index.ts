@@ -49,6 +49,7 @@ export { describeDataFile } from './parquet/describe-data-file.js';
 export { createFooterCache, type FooterCache } from './parquet/footer-cache.js';
 export { inspectParquet } from './parquet/inspect-parquet.js';
 export { type DirectRead, planDirectRead } from './scan/direct-read.js';
+export { type PlanParquetFileOptions, planParquetFile } from './scan/plan-parquet-file.js';
 export { planScan } from './scan/plan-scan.js';
 export type {
   ColumnConversion,
@@ -58,6 +59,7 @@ export type {
   ScanCounts,
   TableScan,
 } from './scan/table-scan.js';
+export { rowDeltaName } from './staging/row-delta.js';
 export { type StagedGroup, type StagedTable, stageScan } from './staging/stage-scan.js';
 export { openStagingCache, type StagingCache } from './staging/staging-cache.js';
 export { createFileStore } from './storage/file-store.js';

@@ -1,6 +1,10 @@
+import { join } from 'node:path';
 import { linkAbort, QueryError } from '@svc/base';
-import { queryTimedOut } from '@svc/fragment-fn';
+import { type FragmentFiles, queryTimedOut, type StagedTable } from '@svc/fragment-fn';
+import { createFileStore } from '@svc/lake';
+import { FetchedFiles } from '../files/fetched-files.js';
 import { createFileRelations } from '../files/file-relations.js';
+import { createRemoteFiles, type RemoteFiles } from '../files/remote-files.js';
 import { bearerKey, newBearer, sessionLabel } from '../identity/bearer.js';
 import { localUsername } from '../identity/local-identity.js';
 import type { Session } from '../identity/session.js';
@@ -16,6 +20,8 @@ import type { EmbeddedOptions, EmbeddedService } from './embedded-service.js';
 
 export interface EmbeddedSessionOptions extends EmbeddedOptions {
   readonly pool: BridgingPool;
+  /** Removed when the session ends. */
+  readonly scratchFolder: string;
 }
 
 /** The session of the local user over these engines. */
@@ -24,14 +30,25 @@ export async function createEmbeddedSession(
 ): Promise<Pick<EmbeddedService, 'run'>> {
   const { config, metrics, logger, pool, version } = options;
   const lake = await openLake(config);
-  const files = createFileRelations({ pool, ...options.paths });
+  const store = createFileStore();
+  const fetched = new FetchedFiles({
+    store,
+    folder: join(options.scratchFolder, 'fetched'),
+    maxBytes: config['cache.disk_bytes'],
+  });
+  const remote = createRemoteFiles({ store, staging: lake.staging, footers: lake.footers, fetched });
+  const files = createFileRelations({ pool, remote, ...options.paths });
   const planning = createPlanning({ config, pool, lake, metrics, files });
-  const runner = createRunning({ config, pool, metrics, logger, lake, now: Date.now });
+  const runner = createRunning({
+    ...{ config, pool, metrics, logger, lake, now: Date.now },
+    stageFiles: (table, directory, signal) => stageFiles(remote, table, directory, signal),
+  });
   const planner = createStatements({ planning, runner, lake, version });
   const session = localSession(planner.sessionDefaults);
   return {
     async run(sql, { signal, onProgress }) {
       pool.onProgress = onProgress;
+      fetched.beginStatement();
       const timeoutMs = session.settings.queryTimeoutMs ?? planner.limits.timeoutMs;
       using link = linkAbort([signal], timeoutMs, () => queryTimedOut(timeoutMs));
       const planned = await planStatement(planner, { session, sql, signal: link.signal });
@@ -39,6 +56,16 @@ export async function createEmbeddedSession(
       return await runPlanned(runner, { session, planned, signal });
     },
   };
+}
+
+async function stageFiles(
+  remote: RemoteFiles,
+  { files }: FragmentFiles,
+  directory: string,
+  signal: AbortSignal,
+): Promise<StagedTable> {
+  const placed = await remote.place(files, directory, signal);
+  return { ...placed, groups: [], filesRead: files.length, describeColumns: async () => undefined };
 }
 
 function localSession(settings: SessionSettings): Session {

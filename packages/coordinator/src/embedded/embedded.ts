@@ -40,7 +40,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<EmbeddedSe
     // The host's process starts while the rest of the program is loaded.
     if (options.startsHost) void pool.startHost(localUsername);
     const { createEmbeddedSession } = await import('./embedded-session.js');
-    const session = await createEmbeddedSession({ ...options, pool });
+    const session = await createEmbeddedSession({ ...options, pool, scratchFolder: scratch });
     return { run: session.run, close };
   } catch (error) {
     await close();

@@ -5,6 +5,7 @@
 import { QueryError } from '@svc/base';
 import type { EngineLease, EnginePool } from '@svc/engine';
 import { type EngineColumn, type FileToRead, fileCallSql } from '@svc/fragment-fn';
+import { type ObjectInfo, rowDeltaName } from '@svc/lake';
 import {
   deserializeQuery,
   type FileRead,
@@ -17,10 +18,11 @@ import {
   serializeQuery,
   writeSerializedSql,
 } from '@svc/sql';
-import type { ResolvedTable } from '../planner/resolve-tables.js';
+import type { FilesSource, ResolvedTable } from '../planner/resolve-tables.js';
 import { withoutExcerpt } from '../planner/without-excerpt.js';
 import { locatePath, type PathContext } from './locate-path.js';
 import { readingFunctionOf } from './reading-function.js';
+import type { RemoteFiles } from './remote-files.js';
 
 export interface FileRelations {
   /** Throws INVALID_ARGUMENT, NOT_SUPPORTED, DATA_FILE_MISSING and what the engine says of the files. */
@@ -39,6 +41,7 @@ export interface ResolvedFiles {
 
 export interface FileRelationsOptions extends PathContext {
   readonly pool: EnginePool;
+  readonly remote: RemoteFiles;
 }
 
 /** No catalog of a user's is called so: it begins with a blank. */
@@ -80,26 +83,65 @@ interface Resolving extends FileRelationsOptions {
 }
 
 async function resolveRead(read: FileRead, name: string, context: Resolving): Promise<ResolvedTable> {
-  const files = read.paths.map((written): FileToRead => {
-    const located = locatePath(written, context);
-    if (located.kind === 'local') return { kind: 'in-place', path: located.path };
-    throw new QueryError('NOT_SUPPORTED', `${located.location}: only files of this machine are read.`);
-  });
+  const located = read.paths.map((written) => locatePath(written, context));
   const call = await callSql(read, context);
-  const columns = await describeCall(
-    fileCallSql(
-      call,
-      files.map(({ path }) => path),
-    ),
-    context,
-  );
+  const local = located.flatMap((each) => (each.kind === 'local' ? [each.path] : []));
+  const remote = located.flatMap((each) => (each.kind === 'remote' ? [each.location] : []));
+  if (local.length > 0 && remote.length > 0)
+    throw new QueryError(
+      'NOT_SUPPORTED',
+      `${local[0]} is on this machine and ${remote[0]} is not: read them apart, with UNION ALL BY NAME.`,
+    );
+  const files = remote.length === 0 ? localFiles(local) : await remoteFiles(remote, read, call, context);
+  const columns = await describeCall(fileCallSql(call, files.describedPaths), context);
   return {
     catalog: filesCatalog,
     schema: 'main',
     table: name,
-    columns,
+    columns: columns.filter((column) => column.name !== rowDeltaName),
     rowCount: 1000n,
-    source: { kind: 'files', call, files },
+    source: { kind: 'files', call, plan: files.plan },
+  };
+}
+
+interface FilesToDescribe extends Pick<FilesSource, 'plan'> {
+  /** What the engine looks at to know the columns. */
+  readonly describedPaths: readonly string[];
+}
+
+function localFiles(paths: readonly string[]): FilesToDescribe {
+  const files = paths.map((path): FileToRead => ({ kind: 'in-place', path }));
+  return { describedPaths: paths, plan: async () => ({ files, unread: [] }) };
+}
+
+const parquetReaders: ReadonlySet<string> = new Set(['read_parquet', 'parquet_scan']);
+
+async function remoteFiles(
+  locations: readonly string[],
+  read: FileRead,
+  call: string,
+  { lease, remote, signal }: Resolving,
+): Promise<FilesToDescribe> {
+  const name = read.function ?? readingFunctionOf(locations[0] ?? '');
+  if (name === 'glob')
+    throw new QueryError('NOT_SUPPORTED', `${locations[0]}: glob lists files of this machine only.`);
+  const objects: ObjectInfo[] = [];
+  for (const location of locations) objects.push(...(await remote.locate(location, signal)));
+  if (!parquetReaders.has(name)) {
+    const files = objects.map((object): FileToRead => ({ kind: 'whole', object }));
+    const placed = await remote.place(files, lease.inputDirectory, signal);
+    const describedPaths = placed.files.map(({ path }) => path);
+    return { describedPaths, plan: async () => ({ files, unread: [] }) };
+  }
+  return {
+    describedPaths: await remote.placeShapes(objects, lease.inputDirectory, signal),
+    plan: (request, planSignal) =>
+      // Positions are those of the whole file.
+      remote.planChunks(
+        objects,
+        /\bfile_row_number\b/i.test(call) ? { ...request, filters: [] } : request,
+        planSignal,
+      ),
   };
 }
 

@@ -221,8 +221,11 @@ async function planScans(
         const rows = await source.rows(request, signal);
         return { ...name, kind: 'rows', columns: source.fields, rows };
       }
-      if (source.kind === 'files')
-        return { ...name, kind: 'files', columns: table.columns, call: source.call, files: source.files };
+      if (source.kind === 'files') {
+        const { call } = source;
+        const planned = await source.plan(request, signal);
+        return { ...name, kind: 'files', columns: table.columns, call, ...planned };
+      }
       refuseUnsupportedColumns(table, source, request);
       const scan = await dependencies.planScan({ ...table, source }, request, signal);
       return { ...name, kind: 'scan', scan };

@@ -47,8 +47,10 @@ export interface ComputedSource {
 }
 
 /** Files that the statement names itself. */
-export interface FilesSource extends Pick<FragmentFiles, 'call' | 'files'> {
+export interface FilesSource extends Pick<FragmentFiles, 'call'> {
   readonly kind: 'files';
+  /** What is to be read of them. */
+  plan(request: ScanRequest, signal: AbortSignal): Promise<Pick<FragmentFiles, 'files' | 'unread'>>;
 }
 
 export interface ResolveOptions {

@@ -15,6 +15,7 @@ export interface RunningOptions {
   readonly metrics: Metrics;
   readonly logger: Logger;
   readonly now: () => number;
+  readonly stageFiles?: QueryRunnerDependencies['stageFiles'];
 }
 
 const maxFinishedRecords = 1000;
@@ -26,9 +27,11 @@ export function createRunning({
   metrics,
   logger,
   now,
+  stageFiles,
 }: RunningOptions): QueryRunnerDependencies {
   return {
     pool,
+    ...(stageFiles && { stageFiles }),
     metrics,
     logger: logger.child('svc::query'),
     admission: new LaneAdmission({

@@ -22,6 +22,8 @@ export interface QueryRunnerDependencies {
   readonly pool: EnginePool;
   /** Brings one table's chunks into the engine's folder. */
   stage(scan: TableScan, store: ObjectStore, directory: string, signal: AbortSignal): Promise<StagedTable>;
+  /** Brings files that a statement of the command line names. */
+  readonly stageFiles?: FragmentEnvironment['stageFiles'];
   readonly admission: LaneAdmission;
   readonly tracker: QueryTracker;
   readonly metrics: Metrics;
@@ -87,11 +89,12 @@ async function* toAsync<T>(values: readonly T[]): AsyncGenerator<T> {
 
 /** What fragments of a plan need around them here. */
 export function environmentOf(
-  { pool, stage }: Pick<QueryRunnerDependencies, 'pool' | 'stage'>,
+  { pool, stage, stageFiles }: Pick<QueryRunnerDependencies, 'pool' | 'stage' | 'stageFiles'>,
   { fragment, stores }: Pick<PlannedFragment, 'fragment' | 'stores'>,
 ): FragmentEnvironment {
   return {
     pool,
+    ...(stageFiles && { stageFiles }),
     stage: (table, directory, signal) => {
       const store = stores[fragment.tables.indexOf(table)];
       if (store === undefined)

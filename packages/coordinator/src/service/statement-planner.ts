@@ -206,7 +206,7 @@ async function answerStatement(
         scans,
         withoutPushdown: stub.withoutPushdown,
         isWholeColumns: fragment.wholeColumns !== undefined,
-        sql: fragment.sql,
+        sql: query.parsed.sql,
       });
     }
     case 'use': {

@@ -1,4 +1,4 @@
-import type { FragmentTable } from '@svc/fragment-fn';
+import type { FileToRead, FragmentFiles, FragmentTable } from '@svc/fragment-fn';
 import type { ScanFilter, ScanRequest } from '@svc/sql';
 import { type TextAnswer, textAnswer } from '../results/text-answer.js';
 import { filterText } from './filter-text.js';
@@ -45,12 +45,7 @@ function scanLines({ table, request }: ExplainedScan): readonly string[] {
       `  filters: ${filtersText(request)}`,
       `  bytes: ${table.rows.byteLength}`,
     ];
-  if (table.kind === 'files')
-    return [
-      `Files ${table.files.map(({ path }) => path).join(', ')}`,
-      `  columns: ${columnText(request, table.columns.length)}`,
-      '  read by the engine, which pushes filters down itself',
-    ];
+  if (table.kind === 'files') return fileLines(table, request);
   const { counts, columns, snapshotId, tableName } = table.scan;
   const snapshot = snapshotId === undefined ? 'no snapshot' : `snapshot ${snapshotId}`;
   return [
@@ -62,6 +57,30 @@ function scanLines({ table, request }: ExplainedScan): readonly string[] {
     `  row groups: ${counts.rowGroupsPlanned} of ${counts.rowGroupsTotal} planned, ${counts.rowGroupsPrunedByStatistics} pruned by statistics, ${counts.rowGroupsPrunedByBloom} by bloom filters`,
     `  bytes: ${counts.bytesPlanned} of ${counts.bytesTotal} planned`,
   ];
+}
+
+/** Files on this machine are the engine's own affair; of others it is said what is fetched. */
+function fileLines(table: FragmentFiles, request: ScanRequest): readonly string[] {
+  return [
+    'Files',
+    ...table.files.map(fileLine),
+    `  columns: ${columnText(request, table.columns.length)}`,
+    `  filters: ${filtersText(request)}`,
+  ];
+}
+
+function fileLine(file: FileToRead): string {
+  switch (file.kind) {
+    case 'in-place':
+      return `  ${file.path}: read in place`;
+    case 'whole':
+      return `  ${file.object.location}: fetched whole, ${file.object.sizeBytes} bytes`;
+    case 'chunks': {
+      const { location, selectedBytes, sizeBytes, rowGroups } = file.scan;
+      const groups = rowGroups === undefined ? 'all' : String(rowGroups.length);
+      return `  ${location}: ${selectedBytes} of ${sizeBytes} bytes planned, ${groups} row groups`;
+    }
+  }
 }
 
 function filtersText({ filters }: ScanRequest): string {

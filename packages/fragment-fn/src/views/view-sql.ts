@@ -4,6 +4,7 @@
  */
 import type { ColumnSource, NestedField } from '@svc/lake';
 import { filesPlaceholder, quoteIdentifier, quoteString } from '@svc/sql';
+import type { FragmentFiles } from '../request.js';
 import { engineType } from './engine-type.js';
 import { sourceSql } from './source-sql.js';
 
@@ -89,9 +90,41 @@ export function fileCallSql(call: string, paths: readonly string[]): string {
   return call.replace(quoteString(filesPlaceholder), () => list);
 }
 
+/** Where a file of a reading lies now, and what the statement called it. */
+export interface PlacedFile {
+  readonly path: string;
+  readonly location: string;
+}
+
+/** The column in which the engine says which file a row is from. */
+const fileNameColumn = 'filename';
+
 /** A view over files; it has the columns that were described when the statement was planned. */
-export function filesViewSql(name: QualifiedName, call: string, paths: readonly string[]): string {
-  return `CREATE VIEW ${qualified(name)} AS ${fileCallSql(call, paths)}`;
+export function filesViewSql(
+  table: QualifiedName & Pick<FragmentFiles, 'call' | 'columns' | 'unread'>,
+  files: readonly PlacedFile[],
+): string {
+  const call = fileCallSql(
+    table.call,
+    files.map(({ path }) => path),
+  );
+  const moved = files.filter(({ path, location }) => path !== location);
+  const select = moved.length === 0 ? call : `SELECT ${movedColumns(table, moved)} FROM (${call})`;
+  return `CREATE VIEW ${qualified(table)} AS ${select}`;
+}
+
+function movedColumns(
+  { columns, unread }: Pick<FragmentFiles, 'columns' | 'unread'>,
+  moved: readonly PlacedFile[],
+): string {
+  const entries = moved.map(({ path, location }) => `${quoteString(path)}: ${quoteString(location)}`);
+  const list = columns.map(({ name, type }) => {
+    const column = quoteIdentifier(name);
+    if (unread.includes(name)) return `CAST(NULL AS ${type}) AS ${column}`;
+    if (name !== fileNameColumn || type !== 'VARCHAR') return column;
+    return `coalesce(MAP {${entries.join(', ')}}[${column}], ${column}) AS ${column}`;
+  });
+  return list.join(', ');
 }
 
 /** Writes the zero-row file that a stub view reads; the engine itself knows best how it reads its own types back. */

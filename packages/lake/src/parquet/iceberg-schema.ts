@@ -46,6 +46,21 @@ export function inferSchema(schema: ParquetSchema, location: string): InferredSc
   };
 }
 
+/** The file's columns at the top level whose values are of a table's primitive types, numbered; others are left out. */
+export function flatColumns(schema: ParquetSchema): {
+  readonly fields: readonly NestedField[];
+  readonly leaves: ReadonlyMap<number, ParquetLeaf>;
+} {
+  const leaves = new Map<number, ParquetLeaf>();
+  const fields = fileFields(schema.root).flatMap(({ name, isRequired, type }, index): NestedField[] => {
+    const inferred = type.kind === 'primitive' ? inferPrimitive(type.leaf) : undefined;
+    if (type.kind !== 'primitive' || inferred === undefined) return [];
+    leaves.set(index + 1, type.leaf);
+    return [{ id: index + 1, name, required: isRequired, type: inferred }];
+  });
+  return { fields, leaves };
+}
+
 function inferFields(
   fields: readonly FileField[],
   inference: Inference,

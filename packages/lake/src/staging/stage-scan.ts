@@ -61,7 +61,10 @@ interface StagedFile {
  *
  * Throws DISK_FULL, DATA_CORRUPT, DATA_FILE_MISSING, STORAGE_ERROR, and the signal's reason.
  */
-export async function stageScan(scan: TableScan, options: StageOptions): Promise<StagedTable> {
+export async function stageScan(
+  scan: Pick<TableScan, 'groups'>,
+  options: StageOptions,
+): Promise<StagedTable> {
   const tasks = scan.groups.flatMap((group) => group.files.map((file) => ({ group, file })));
   const staged = await mapConcurrently(
     tasks,
