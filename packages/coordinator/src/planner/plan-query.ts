@@ -25,6 +25,8 @@ export interface QueryPlan {
   readonly fragment: Omit<FragmentRequest, 'queryId'>;
   /** One per table of the fragment. */
   readonly stores: readonly ObjectStore[];
+  /** The tables of the fragment, as they were pinned. */
+  readonly reads: readonly ResolvedTable[];
   readonly stub: StubPlan;
 }
 
@@ -140,6 +142,7 @@ export async function planQuery(dependencies: PlannerDependencies, options: Plan
   return {
     stub,
     stores: bound.tables.map((table) => table.loaded.store),
+    reads: bound.tables,
     fragment: {
       ...engineSession(bound.tables, settings),
       views: bound.views,

@@ -24,7 +24,7 @@ export function createPlanning({
   pool,
   lake,
   metrics,
-}: PlanningOptions): Omit<StatementPlannerDependencies, 'writeRows'> {
+}: PlanningOptions): Omit<StatementPlannerDependencies, 'writeRows' | 'replaceTable'> {
   const queryTimeoutMs = config['query.timeout_secs'] * 1000;
   const maxResultBytes = config['query.max_result_bytes'];
   const sessionDefaults: SessionSettings = {

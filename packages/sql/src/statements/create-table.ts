@@ -11,8 +11,9 @@ import type {
 import { seesQuery, writeBehindWith } from './query.js';
 
 /** `[IF NOT EXISTS] name`. */
-export function parseNewName(cursor: Cursor, what: string, maxParts: number) {
+export function parseNewName(cursor: Cursor, what: string, maxParts: number, orReplace = false) {
   const ifNotExists = cursor.accept('IF', 'NOT', 'EXISTS');
+  if (orReplace && ifNotExists) throw cursor.error('OR REPLACE and IF NOT EXISTS exclude each other');
   return { ifNotExists, name: cursor.name(what, maxParts) };
 }
 
@@ -26,11 +27,11 @@ export function parseCreateSchema(cursor: Cursor): CreateSchema {
 }
 
 /**
- * `CREATE TABLE [IF NOT EXISTS] name [(column type [NOT NULL] [COMMENT text], …)] [PARTITIONED BY (…)] [COMMENT text]
+ * `CREATE [OR REPLACE] TABLE [IF NOT EXISTS] name [(column type [NOT NULL] [COMMENT text], …)] [PARTITIONED BY (…)] [COMMENT text]
  * [TBLPROPERTIES (…)] [AS query]`, from behind TABLE.
  */
-export function parseCreateTable(cursor: Cursor): CreateTable {
-  const named = parseNewName(cursor, 'a table', 3);
+export function parseCreateTable(cursor: Cursor, orReplace: boolean): CreateTable {
+  const named = parseNewName(cursor, 'a table', 3, orReplace);
   const columns = cursor.sees('(') ? parseColumns(cursor) : [];
   const { comment, properties, partitioning } = parseClauses(cursor, true);
   const query = cursor.accept('AS') ? parseEmbeddedQuery(cursor) : undefined;
@@ -44,6 +45,7 @@ export function parseCreateTable(cursor: Cursor): CreateTable {
     kind: 'create-table',
     statementType: 'ctas',
     ...named,
+    orReplace,
     columns,
     partitioning,
     properties,

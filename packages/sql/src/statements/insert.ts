@@ -3,7 +3,7 @@ import type { Cursor } from './cursor.js';
 import { unsupported } from './refusals.js';
 import type { Statement } from './statement.js';
 
-/** `INSERT INTO [TABLE] name [(columns)] query`; VALUES is a query. */
+/** `INSERT INTO [TABLE] name [(columns)] [BY NAME | BY POSITION] query`; VALUES is a query. */
 export function parseInsert(cursor: Cursor): Statement {
   cursor.expect('INSERT');
   if (cursor.sees('OVERWRITE')) return unsupported('insert', 'INSERT OVERWRITE');
@@ -13,11 +13,15 @@ export function parseInsert(cursor: Cursor): Statement {
     cursor.accept('TABLE');
   const name = cursor.name('a table', 3);
   const columns = seesColumnList(cursor) ? parseColumnList(cursor) : undefined;
-  if (cursor.sees('BY', 'NAME') || cursor.sees('BY', 'POSITION'))
-    return unsupported('insert', 'INSERT … BY NAME');
+  const byName = cursor.accept('BY', 'NAME');
+  if (!byName) cursor.accept('BY', 'POSITION');
+  if (byName && columns !== undefined)
+    throw cursor.error('BY NAME takes the names from the query: leave the list of columns out');
+  if (byName && cursor.sees('VALUES'))
+    throw cursor.error('BY NAME takes a query whose columns have names, and those of VALUES have none');
   if (cursor.sees('DEFAULT', 'VALUES')) return unsupported('insert', 'INSERT … DEFAULT VALUES');
   const query = parseEmbeddedQuery(cursor);
-  return { kind: 'insert', statementType: 'insert', name, columns, query };
+  return { kind: 'insert', statementType: 'insert', name, columns, byName, query };
 }
 
 /** A bracket opens the columns, or a query in brackets. */

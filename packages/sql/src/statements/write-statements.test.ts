@@ -3,7 +3,14 @@ import { describe, test } from 'node:test';
 import { classify } from './classify.js';
 import type { CreateTable } from './ddl-statements.js';
 
-const plain = { ifNotExists: false, partitioning: [], properties: [], comment: undefined, query: undefined };
+const plain = {
+  ifNotExists: false,
+  orReplace: false,
+  partitioning: [],
+  properties: [],
+  comment: undefined,
+  query: undefined,
+};
 
 function createTable(sql: string): CreateTable {
   const statement = classify(sql);
@@ -105,6 +112,11 @@ describe('CREATE TABLE', () => {
     assert.equal(comment, 'c');
   });
 
+  test('OR REPLACE is part of the statement', () => {
+    assert.equal(createTable('create or replace table t (a int)').orReplace, true);
+    assert.equal(createTable('create or replace table t as select 1 a').query, 'select 1 a');
+  });
+
   test('a column may have the name of a transform', () => {
     const { partitioning } = createTable(
       'create table t (year int, day date) partitioned by (year, day(day))',
@@ -130,13 +142,16 @@ describe('CREATE TABLE', () => {
 
 describe('other statements that write', () => {
   test('INSERT tells columns and a query in brackets apart', () => {
-    const insert = { kind: 'insert', statementType: 'insert', name: ['s', 't'] };
+    const insert = { kind: 'insert', statementType: 'insert', name: ['s', 't'], byName: false };
     const cases: Readonly<Record<string, object>> = {
       'insert into s.t values (1, 2)': { columns: undefined, query: 'values (1, 2)' },
       'insert into table s.t select 1': { columns: undefined, query: 'select 1' },
       'insert into s.t (a, "b c") from x': { columns: ['a', 'b c'], query: 'from x' },
       'insert into s.t (a) (select 1)': { columns: ['a'], query: '(select 1)' },
       'insert into s.t (select 1)': { columns: undefined, query: '(select 1)' },
+      'insert into s.t by position select 1': { columns: undefined, query: 'select 1' },
+      'insert into s.t by name (select 1 a)': { columns: undefined, byName: true, query: '(select 1 a)' },
+      'insert into s.t (name) select 1': { columns: ['name'], query: 'select 1' },
     };
     for (const [sql, rest] of Object.entries(cases))
       assert.deepEqual(classify(sql), { ...insert, ...rest }, sql);
@@ -211,6 +226,9 @@ describe('a statement that writes is refused', () => {
     ['create table a.b.c.d (a int)', 'SYNTAX_ERROR', /more than 3 parts/],
     ['insert into t', 'SYNTAX_ERROR', /expected a query/],
     ['insert t values (1)', 'SYNTAX_ERROR', /INTO/],
+    ['insert into t (a) by name select 1 a', 'SYNTAX_ERROR', /leave the list of columns out/],
+    ['insert into t by name values (1)', 'SYNTAX_ERROR', /VALUES have none/],
+    ['create or replace table if not exists t (a int)', 'SYNTAX_ERROR', /exclude each other/],
     ['insert into t (a, a) values (1, 2)', 'SYNTAX_ERROR', /"a" is there twice/],
     ['create view v', 'SYNTAX_ERROR', /AS/],
     ['create or replace view if not exists v as select 1', 'SYNTAX_ERROR', /exclude each other/],
@@ -222,11 +240,9 @@ describe('a statement that writes is refused', () => {
 
   test('what is known and does not run yet is named', () => {
     for (const [sql, feature] of [
-      ['create or replace table t as select 1', 'CREATE OR REPLACE TABLE'],
       ['create temp table t (a int)', 'CREATE TEMPORARY TABLE'],
       ['insert overwrite t select 1', 'INSERT OVERWRITE'],
       ['insert or ignore into t select 1', 'INSERT OR REPLACE or IGNORE'],
-      ['insert into t by name select 1', 'INSERT … BY NAME'],
       ['insert into t default values', 'INSERT … DEFAULT VALUES'],
       ['drop schema s cascade', 'DROP SCHEMA … CASCADE'],
     ] as const)

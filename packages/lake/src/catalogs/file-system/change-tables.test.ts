@@ -416,6 +416,7 @@ function appendOf(table: Pick<LoadedTable, 'metadata'>, locations: readonly stri
     dataFiles: locations.map((location) => plainFile(location)),
     tableUuid: table.metadata.tableUuid,
     specId: 0,
+    schemaId: 0,
   });
 }
 
