@@ -164,6 +164,37 @@ describe('INSERT', () => {
     assert.equal(await value(client, 'SELECT count(*) FROM sales.strict'), 0n);
   });
 
+  it('into a table that is dropped meanwhile says so and leaves nothing of its name', async () => {
+    const client = await service.client();
+    await client.update('CREATE TABLE sales.dropped (i BIGINT)');
+    const insert = client.update('INSERT INTO sales.dropped SELECT i FROM range(20000000) r(i)');
+    const isTold = assert.rejects(insert, (error: { code?: string }) =>
+      ['COMMIT_CONFLICT', 'TABLE_NOT_FOUND'].includes(error.code ?? ''),
+    );
+    await until('the statement runs', async () => (await service.metric('svc_active_queries')) > 0);
+    await client.update('DROP TABLE sales.dropped');
+    await isTold;
+    assert.equal(await client.update('CREATE TABLE sales.dropped AS SELECT 1 AS a'), 1n);
+  });
+
+  it('takes columns by their names', async () => {
+    const client = await service.client();
+    await client.update('CREATE TABLE sales.named (id BIGINT NOT NULL, text VARCHAR, day DATE)');
+    await client.update("INSERT INTO sales.named BY NAME SELECT 'x' AS TEXT, 1 AS id");
+    await client.update("INSERT INTO sales.named BY POSITION SELECT 2, 'y', NULL");
+    assert.deepEqual(await rows(client, 'SELECT id, text, day FROM sales.named ORDER BY id'), [
+      [1n, 'x', null],
+      [2n, 'y', null],
+    ]);
+    const refused: Readonly<Record<string, RegExp>> = {
+      'INSERT INTO sales.named BY NAME SELECT 1 AS id, 2 AS nope': /no column "nope"/,
+      "INSERT INTO sales.named BY NAME SELECT 'x' AS text": /"id" of lake.sales.named must not be null/,
+      'INSERT INTO sales.named BY NAME SELECT 1 AS id, 2 AS ID': /"ID" is twice/,
+    };
+    for (const [sql, message] of Object.entries(refused))
+      await assert.rejects(client.update(sql), { code: 'BINDING_ERROR', message }, sql);
+  });
+
   it('of many clients at once loses nothing', async () => {
     const clients = await Promise.all(Array.from({ length: 4 }, () => service.client()));
     const [first] = clients;
