@@ -20,8 +20,24 @@ export function parseInsert(cursor: Cursor): Statement {
   if (byName && cursor.sees('VALUES'))
     throw cursor.error('BY NAME takes a query whose columns have names, and those of VALUES have none');
   if (cursor.sees('DEFAULT', 'VALUES')) return unsupported('insert', 'INSERT … DEFAULT VALUES');
+  const clause = clauseBehindQuery(cursor);
+  if (clause !== undefined) return unsupported('insert', `INSERT … ${clause}`);
   const query = parseEmbeddedQuery(cursor);
   return { kind: 'insert', statementType: 'insert', name, columns, byName, query };
+}
+
+/** Clauses that stand behind the query, outside of all brackets. */
+function clauseBehindQuery({ tokens, index }: Cursor): 'RETURNING' | 'ON CONFLICT' | undefined {
+  let depth = 0;
+  for (let at = index; at < tokens.count; at++) {
+    if (tokens.is(at, '(')) depth++;
+    else if (tokens.is(at, ')')) depth--;
+    if (depth !== 0) continue;
+    if (tokens.is(at, 'RETURNING')) return 'RETURNING';
+    const isConflict = tokens.is(at, 'ON') && tokens.is(at + 1, 'CONFLICT');
+    if (isConflict && (tokens.is(at + 2, '(') || tokens.is(at + 2, 'DO'))) return 'ON CONFLICT';
+  }
+  return undefined;
 }
 
 /** A bracket opens the columns, or a query in brackets. */
