@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { rows, value } from './support/results.js';
+import { readTicket, rows, rowsOf, value } from './support/results.js';
 import { startService, type TestService } from './support/service.js';
 import { standardTables } from './support/tables.js';
 import { until } from './support/until.js';
@@ -92,6 +92,18 @@ describe('CREATE OR REPLACE TABLE', () => {
     );
     await client.update("INSERT INTO sales.t VALUES (1, 9, 'x')");
     assert.equal(await value(client, 'SELECT count(*) FROM sales.t'), 3n);
+  });
+
+  it('leaves those who planned before what they planned, and prepared statements say what happened', async () => {
+    const client = await service.client();
+    await client.update('CREATE TABLE sales.pinned AS SELECT i AS id FROM range(5) r(i)');
+    const sql = 'SELECT * FROM sales.pinned ORDER BY ALL';
+    const { tickets } = await client.planStatement(sql);
+    const { handle } = await client.prepare(sql);
+    await client.update("CREATE OR REPLACE TABLE sales.pinned AS SELECT 'x' AS text");
+    assert.deepEqual(rowsOf(await readTicket(client, tickets[0])).flat(), [0n, 1n, 2n, 3n, 4n]);
+    await assert.rejects(client.planPrepared(handle), { code: 'RESULT_SCHEMA_CHANGED' });
+    assert.deepEqual(await rows(client, sql), [['x']]);
   });
 
   it('with columns empties the table, and what was there can be read as of before', async () => {

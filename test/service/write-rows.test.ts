@@ -150,7 +150,7 @@ describe('INSERT', () => {
       'INSERT INTO sales.strict VALUES (NULL, NULL)': ['EVALUATION_ERROR', /"id"/],
       'INSERT INTO sales.strict VALUES (9999999999, NULL)': ['EVALUATION_ERROR', /9999999999/],
       'INSERT INTO sales.strict (day) VALUES (NULL)': ['BINDING_ERROR', /"id"/],
-      'INSERT INTO sales.strict (id, nope) VALUES (1, 2)': ['BINDING_ERROR', /"nope"/],
+      'INSERT INTO sales.strict (id, dya) VALUES (1, 2)': ['BINDING_ERROR', /"dya"; did you mean "day"\?/],
       'INSERT INTO sales.strict VALUES (1)': ['BINDING_ERROR', /1 columns.*2 columns/],
       'INSERT INTO sales.missing VALUES (1)': ['TABLE_NOT_FOUND', /missing/],
       'INSERT INTO sales.strict SELECT * FROM read_csv($$/etc/passwd$$)': [

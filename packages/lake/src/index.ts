@@ -10,6 +10,7 @@ export {
   type RegisterParquetTableOptions,
   registerParquetTable,
 } from './catalogs/file-system/register-parquet-table.js';
+export { suggestNames } from './catalogs/near-names.js';
 export type {
   ListedRelation,
   LoadedView,

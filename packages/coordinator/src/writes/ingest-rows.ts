@@ -145,13 +145,23 @@ async function ingestNewTable(
     return await discardOnFailure(placed, async () => {
       const columns = allColumns(table);
       const rowCount = await writeUpload({ upload, dependencies, options, table, columns, placed });
-      await commitNewTable(table, placed.dataFiles, dependencies, place.writable, signal);
+      await commitNewTable(table, placed.dataFiles, dependencies, place.writable, signal).catch(
+        (error: unknown) => {
+          throw isCode(error, 'ALREADY_EXISTS') ? madeMeanwhile(upload, error) : error;
+        },
+      );
       return rowCount;
     });
   } catch (error) {
     if (!isCode(error, 'COMMIT_OUTCOME_UNKNOWN')) await place.writable.discardTable(table);
     throw error;
   }
+}
+
+/** There was no such table when the rows began to come, and they do not come again. */
+function madeMeanwhile({ name }: Upload, cause: unknown): QueryError {
+  const message = `Table ${name} was created by another writer while its rows were sent: send them again.`;
+  return new QueryError('COMMIT_CONFLICT', message, { cause });
 }
 
 function definitionOf({ schema }: Upload): TableDefinition {

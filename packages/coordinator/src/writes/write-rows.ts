@@ -14,6 +14,7 @@ import {
   type NestedField,
   type StagedNewTable,
   schemaById,
+  suggestNames,
   type TableToWrite,
 } from '@svc/lake';
 import type { Insert } from '@svc/sql';
@@ -113,8 +114,11 @@ export function targetColumns(
     );
   if (columns === undefined) return fields.map((field, position) => ({ field, position }));
   for (const column of columns)
-    if (!fields.some((field) => isNamed(field, column)))
-      throw new QueryError('BINDING_ERROR', `Table ${table} has no column ${JSON.stringify(column)}.`);
+    if (!fields.some((field) => isNamed(field, column))) {
+      const names = fields.map((field) => field.name);
+      const near = suggestNames(column, names);
+      throw new QueryError('BINDING_ERROR', `Table ${table} has no column ${JSON.stringify(column)}${near}`);
+    }
   return fields.map((field) => {
     const position = columns.findIndex((column) => isNamed(field, column));
     if (position === -1 && field.required && field.writeDefault === undefined)
