@@ -28,6 +28,8 @@ export function parseInsert(cursor: Cursor): Statement {
 
 /** Clauses that stand behind the query, outside of all brackets. */
 function clauseBehindQuery({ tokens, index }: Cursor): 'RETURNING' | 'ON CONFLICT' | undefined {
+  // Rows may be a million tokens, and hardly ever have these words.
+  if (!/returning|conflict/i.test(tokens.sql)) return undefined;
   let depth = 0;
   for (let at = index; at < tokens.count; at++) {
     if (tokens.is(at, '(')) depth++;

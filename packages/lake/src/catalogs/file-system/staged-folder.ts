@@ -43,7 +43,7 @@ export async function isAbandoned(folder: string): Promise<boolean> {
 export async function removeAbandoned(folder: string): Promise<void> {
   try {
     if (!(await isAbandoned(folder))) return;
-    const aside = await renameAway(folder, true);
+    const aside = await renameAway(folder, false);
     // Somebody may have joined just before it was renamed.
     if (await isAbandoned(aside)) await rm(aside, { recursive: true, force: true });
     else await rename(aside, folder);
