@@ -125,7 +125,7 @@ describe(`writers of one table, SOAK_SEED=${seed}`, { skip: process.platform !==
       if (!isSame(possible[0], found)) seen.applied += 1;
     }
     console.log(
-      `svc sql: ${killCounts.svc} kills, ${seen.statements} statements acknowledged, ${seen.cutOff} cut off, of which ${seen.applied} rows were there, ${seen.hosts} failed with their engine`,
+      `svc sql: ${killCounts.svc} kills, ${seen.statements} statements acknowledged, ${seen.cutOff} cut off (${seen.applied} of them committed), ${seen.hosts} failed with their engine`,
     );
   });
 });
