@@ -28,8 +28,8 @@ import { startAppendLoop, startSvcSql } from './writing-process.js';
 const { SOAK, SOAK_SEED } = process.env;
 const isLong = SOAK === 'long';
 const seed = Number(SOAK_SEED ?? Date.now() % 1_000_000);
-const commitCounts = isLong ? { lake: 500, svc: 500 } : { lake: 40, svc: 12 };
-const killCounts = isLong ? { lake: 200, svc: 200 } : { lake: 8, svc: 5 };
+const commitCounts = isLong ? { lake: 500, svc: 500 } : { lake: 30, svc: 8 };
+const killCounts = isLong ? { lake: 200, svc: 200 } : { lake: 6, svc: 4 };
 const identifier = { namespace: ['s'], name: 't' };
 const properties = {
   'commit.retry.num-retries': '30',
