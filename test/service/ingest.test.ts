@@ -75,6 +75,7 @@ async function filesOf(table: string): Promise<{ readonly data: number; readonly
 }
 
 const create = { schema: 'sales', ifNotExists: 'create', ifExists: 'fail' } as const;
+const replace = { schema: 'sales', ifNotExists: 'create', ifExists: 'replace' } as const;
 const append = { schema: 'sales', ifNotExists: 'fail', ifExists: 'append' } as const;
 
 describe('an ingest', () => {
@@ -127,6 +128,19 @@ describe('an ingest', () => {
     ]);
   });
 
+  it('replaces a table in one snapshot, or makes it, and rows of before stay in its history', async () => {
+    const client = await service.client();
+    const target = { ...replace, table: 'again' };
+    assert.equal(await client.ingest(target, batches(1, 3)), 3n);
+    assert.equal(await value(client, 'SELECT count(*) FROM sales.again'), 3n);
+    const other = messagesOf({ text: [new Int64(), [7n]], more: [new Utf8(), ['x']] });
+    assert.equal(await client.ingest(target, other), 1n);
+    assert.deepEqual(await rows(client, 'SELECT * FROM sales.again'), [[7n, 'x']]);
+    assert.deepEqual(await filesOf('sales.again'), { data: 2, snapshots: 2 });
+    assert.equal(await client.ingest(target, messagesOf({ a: [new Int64(), []] })), 0n);
+    assert.deepEqual(await rows(client, 'SELECT * FROM sales.again'), []);
+  });
+
   it('of ten thousand small batches is one snapshot, and no rows make an empty table', async () => {
     const client = await service.client();
     assert.equal(await client.ingest({ ...create, table: 'tiny' }, batches(10_000, 2)), 20_000n);
@@ -155,7 +169,9 @@ describe('an ingest', () => {
       [{ ...create, table: 'bad', schema: 'nowhere' }, { id }, 'SCHEMA_NOT_FOUND', /nowhere/],
       [{ ...create, table: 'bad', catalog: 'elsewhere' }, { id }, 'CATALOG_NOT_FOUND', /elsewhere/],
       [{ ...create, table: 'bad', temporary: true }, { id }, 'NOT_SUPPORTED', /"bad".*temporary/],
-      [{ ...create, table: 'strict', ifExists: 'replace' }, { id }, 'NOT_SUPPORTED', /replaces no table/],
+      [{ ...replace, table: 'strict' }, {}, 'INVALID_ARGUMENT', /columns/],
+      [{ ...replace, table: 'strict' }, { id: [new TimestampNanosecond(), [1]] }, 'NOT_SUPPORTED', /"id"/],
+      [{ ...replace, table: 'absent', ifNotExists: 'fail' }, { id }, 'TABLE_NOT_FOUND', /absent/],
       [{ ...append, table: 'strict' }, { id, nope: id }, 'BINDING_ERROR', /"nope"/],
       [{ ...append, table: 'strict' }, { day: [new Utf8(), [null]] }, 'BINDING_ERROR', /"id"/],
       [{ ...append, table: 'strict' }, { id, ID: id }, 'BINDING_ERROR', /"ID" is twice/],
@@ -191,6 +207,7 @@ describe('an ingest', () => {
     await client.update('CREATE TABLE sales.cut (id BIGINT, text VARCHAR)');
     for (const target of [
       { ...append, table: 'cut' },
+      { ...replace, table: 'cut' },
       { ...create, table: 'cut_new' },
     ]) {
       const abort = new AbortController();
@@ -204,9 +221,10 @@ describe('an ingest', () => {
     const [schema, batch] = batches(1, 1000);
     assert.ok(schema && batch);
     const damaged = { header: batch.header, body: batch.body.subarray(0, 100) };
-    await assert.rejects(client.ingest({ ...append, table: 'cut' }, [schema, batch, damaged]), {
-      code: 'INVALID_ARGUMENT',
-    });
+    for (const mode of [append, replace])
+      await assert.rejects(client.ingest({ ...mode, table: 'cut' }, [schema, batch, damaged]), {
+        code: 'INVALID_ARGUMENT',
+      });
     await assert.rejects(client.ingest({ ...append, table: 'cut' }, [schema, batch, schema]), {
       code: 'INVALID_ARGUMENT',
       message: /only record batches/,
@@ -216,8 +234,8 @@ describe('an ingest', () => {
       message: /schema/,
     });
     await until(
-      'the log of two cut ingests',
-      () => service.logRecords().filter((each) => each.error_code === 'CANCELLED').length >= 2,
+      'the log of three cut ingests',
+      () => service.logRecords().filter((each) => each.error_code === 'CANCELLED').length >= 3,
     );
     assert.equal(await value(client, 'SELECT count(*) FROM sales.cut'), 0n);
     assert.deepEqual(await filesOf('sales.cut'), { data: 0, snapshots: 0 });

@@ -62,7 +62,7 @@ describe('metrics', () => {
         'SELEC',
         "COPY x TO 'y'",
         'SELECT * FROM sales.nothing',
-        'CREATE OR REPLACE TABLE t AS SELECT 1',
+        'CREATE TEMPORARY TABLE t AS SELECT 1',
       ])
         await assert.rejects(rows(client, sql));
     });

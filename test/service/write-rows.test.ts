@@ -150,7 +150,7 @@ describe('INSERT', () => {
       'INSERT INTO sales.strict VALUES (NULL, NULL)': ['EVALUATION_ERROR', /"id"/],
       'INSERT INTO sales.strict VALUES (9999999999, NULL)': ['EVALUATION_ERROR', /9999999999/],
       'INSERT INTO sales.strict (day) VALUES (NULL)': ['BINDING_ERROR', /"id"/],
-      'INSERT INTO sales.strict (id, nope) VALUES (1, 2)': ['BINDING_ERROR', /"nope"/],
+      'INSERT INTO sales.strict (id, dya) VALUES (1, 2)': ['BINDING_ERROR', /"dya"; did you mean "day"\?/],
       'INSERT INTO sales.strict VALUES (1)': ['BINDING_ERROR', /1 columns.*2 columns/],
       'INSERT INTO sales.missing VALUES (1)': ['TABLE_NOT_FOUND', /missing/],
       'INSERT INTO sales.strict SELECT * FROM read_csv($$/etc/passwd$$)': [
@@ -162,6 +162,37 @@ describe('INSERT', () => {
       await assert.rejects(rows(client, sql), { code, message }, sql);
     assert.deepEqual(await dataFiles('sales.strict'), []);
     assert.equal(await value(client, 'SELECT count(*) FROM sales.strict'), 0n);
+  });
+
+  it('into a table that is dropped meanwhile says so and leaves nothing of its name', async () => {
+    const client = await service.client();
+    await client.update('CREATE TABLE sales.dropped (i BIGINT)');
+    const insert = client.update('INSERT INTO sales.dropped SELECT i FROM range(20000000) r(i)');
+    const isTold = assert.rejects(insert, (error: { code?: string }) =>
+      ['COMMIT_CONFLICT', 'TABLE_NOT_FOUND'].includes(error.code ?? ''),
+    );
+    await until('the statement runs', async () => (await service.metric('svc_active_queries')) > 0);
+    await client.update('DROP TABLE sales.dropped');
+    await isTold;
+    assert.equal(await client.update('CREATE TABLE sales.dropped AS SELECT 1 AS a'), 1n);
+  });
+
+  it('takes columns by their names', async () => {
+    const client = await service.client();
+    await client.update('CREATE TABLE sales.named (id BIGINT NOT NULL, text VARCHAR, day DATE)');
+    await client.update("INSERT INTO sales.named BY NAME SELECT 'x' AS TEXT, 1 AS id");
+    await client.update("INSERT INTO sales.named BY POSITION SELECT 2, 'y', NULL");
+    assert.deepEqual(await rows(client, 'SELECT id, text, day FROM sales.named ORDER BY id'), [
+      [1n, 'x', null],
+      [2n, 'y', null],
+    ]);
+    const refused: Readonly<Record<string, RegExp>> = {
+      'INSERT INTO sales.named BY NAME SELECT 1 AS id, 2 AS nope': /no column "nope"/,
+      "INSERT INTO sales.named BY NAME SELECT 'x' AS text": /"id" of lake.sales.named must not be null/,
+      'INSERT INTO sales.named BY NAME SELECT 1 AS id, 2 AS ID': /"ID" is twice/,
+    };
+    for (const [sql, message] of Object.entries(refused))
+      await assert.rejects(client.update(sql), { code: 'BINDING_ERROR', message }, sql);
   });
 
   it('of many clients at once loses nothing', async () => {

@@ -55,10 +55,15 @@ export function describeDescriptors(): string {
   return readdirSync('/proc/self/fd').map(name).sort().join('\n');
 }
 
-function childProcesses(): number[] {
-  return readdirSync('/proc/self/task').flatMap((thread) =>
-    readFileSync(`/proc/self/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
-  );
+/** Those of a process that has ended are none. */
+export function childProcesses(of: number | 'self' = 'self'): number[] {
+  try {
+    return readdirSync(`/proc/${of}/task`).flatMap((thread) =>
+      readFileSync(`/proc/${of}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
+    );
+  } catch {
+    return [];
+  }
 }
 
 function argumentsOf(pid: number): string {

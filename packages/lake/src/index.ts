@@ -10,6 +10,7 @@ export {
   type RegisterParquetTableOptions,
   registerParquetTable,
 } from './catalogs/file-system/register-parquet-table.js';
+export { suggestNames } from './catalogs/near-names.js';
 export type {
   ListedRelation,
   ListingOptions,
@@ -44,6 +45,7 @@ export { createAppend } from './iceberg/write/append-files.js';
 export type { ColumnDefinition } from './iceberg/write/column-definition.js';
 export type { TableDefinition } from './iceberg/write/create-table.js';
 export type { PartitionDefinition } from './iceberg/write/new-partition-spec.js';
+export { createReplacement, replacedTable } from './iceberg/write/replace-table.js';
 export { type TableToWrite, tableFolders } from './iceberg/write/table-place.js';
 export { describeDataFile } from './parquet/describe-data-file.js';
 export { createFooterCache, type FooterCache } from './parquet/footer-cache.js';

@@ -415,13 +415,36 @@ def adbc_ingest_creates_and_appends():
     with raises(adbc.ProgrammingError, "TABLE_NOT_FOUND"):
         with connection.cursor() as cursor:
             cursor.adbc_ingest("absent", table, mode="append", **options)
-    with raises(adbc.NotSupportedError, "NOT_SUPPORTED"):
-        with connection.cursor() as cursor:
-            cursor.adbc_ingest("rows", table, mode="replace", **options)
     with raises(adbc.ProgrammingError, "nope"):
         with connection.cursor() as cursor:
             cursor.adbc_ingest("rows", pa.table({"nope": [1]}), mode="append", **options)
     expect(value("select count(*) from adbc_ingests.rows"), 200_005)
+
+
+@checks.check
+def adbc_ingest_replaces():
+    cleared("adbc_replaces")
+    options = {"db_schema_name": "adbc_replaces", "mode": "replace"}
+    first = pa.table({"id": pa.array(range(1000), pa.int64()), "text": ["old"] * 1000})
+    with connection.cursor() as cursor:
+        expect(cursor.adbc_ingest("rows", first, **options), 1000)
+        expect(cursor.adbc_ingest("rows", pa.table({"text": [1.5], "more": ["x"]}), **options), 1)
+        cursor.execute("select * from adbc_replaces.rows")
+        expect(cursor.fetch_arrow_table().to_pydict(), {"text": [1.5], "more": ["x"]})
+
+    def breaks_in_the_middle():
+        yield from first.to_batches(max_chunksize=100)[:5]
+        raise ValueError("the source broke")
+
+    with connection.cursor() as cursor:
+        broken = pa.RecordBatchReader.from_batches(first.schema, breaks_in_the_middle())
+        try:
+            cursor.adbc_ingest("rows", broken, **options)
+        except Exception:
+            pass
+        else:
+            raise AssertionError("an ingest whose source breaks must fail")
+    expect(value("select count(*) from adbc_replaces.rows"), 1)
 
 
 @checks.check

@@ -121,6 +121,30 @@ def appended_and_evolved():
     expect(table.scan(snapshot_id=table.metadata.snapshots[0].snapshot_id).to_arrow().num_rows, 1)
 
 
+def replaced(version: int):
+    """A table that was replaced twice: other columns and partitions, and the rows of before in its history."""
+
+    def check():
+        name = f"replaced_v{version}"
+        properties = f"TBLPROPERTIES ('format-version' = '{version}')"
+        run(f"CREATE TABLE {schema}.{name} PARTITIONED BY (day, bucket(4, id)) {properties} AS SELECT i AS id, DATE '2024-01-01' + (i % 3)::INTEGER AS day, 'old' AS text FROM range(50) r(i)")
+        run(f"CREATE OR REPLACE TABLE {schema}.{name} (text DOUBLE, id BIGINT)")
+        expect(pyiceberg_table(name).scan().to_arrow().num_rows, 0)
+        run(f"CREATE OR REPLACE TABLE {schema}.{name} PARTITIONED BY (bucket(4, id), region) AS SELECT i % 2 AS region, i + 0.5 AS text, i AS id FROM range(60) r(i)")
+        run(f"INSERT INTO {schema}.{name} VALUES (7, 8.5, 9)")
+        table = pyiceberg_table(name)
+        expected = run(f"SELECT * FROM {schema}.{name}")
+        expect((expected.num_rows, table.metadata.format_version, len(table.metadata.snapshots)), (61, version, 4))
+        expect(difference(expected, table.scan().to_arrow()), None, "pyiceberg")
+        first = table.metadata.snapshots[0].snapshot_id
+        before = table.scan(snapshot_id=first).to_arrow()
+        expect(difference(run(f"SELECT * FROM {schema}.{name} FOR VERSION AS OF {first}"), before), None, "history")
+        expect(before.num_rows, 50)
+        expect(len({field.field_id for each in table.metadata.schemas for field in each.fields}), 6)
+
+    return check
+
+
 run(f"CREATE SCHEMA {schema}")
 for column_name, each in COLUMNS.items():
     for format_version in (1, 2):
@@ -129,5 +153,7 @@ for column_name, each in COLUMNS.items():
             table_name = f"{column_name}_{kind}_v{format_version}"
             checks.add(table_name, round_trip(table_name, each, each_transform, format_version))
 checks.add("snapshots one after the other", appended_and_evolved)
+for format_version in (1, 2):
+    checks.add(f"replaced in format {format_version}", replaced(format_version))
 checks.run()
 connection.close()

@@ -33,6 +33,8 @@ export interface QueryPlan {
   readonly fragment: Omit<FragmentRequest, 'queryId'>;
   /** One per table of the fragment. */
   readonly stores: readonly (ObjectStore | undefined)[];
+  /** The tables of the fragment, as they were pinned. */
+  readonly reads: readonly ResolvedTable[];
   readonly stub: StubPlan;
 }
 
@@ -173,6 +175,7 @@ export async function planQuery(dependencies: PlannerDependencies, options: Plan
   return {
     stub,
     stores: bound.tables.map(({ source }) => (source.kind === 'iceberg' ? source.loaded.store : undefined)),
+    reads: bound.tables,
     fragment: {
       ...engineSession(bound.tables, settings),
       views: bound.views,

@@ -28,7 +28,7 @@ export function createPlanning({
   lake,
   metrics,
   files,
-}: PlanningOptions): Omit<StatementPlannerDependencies, 'writeRows'> {
+}: PlanningOptions): Omit<StatementPlannerDependencies, 'writeRows' | 'replaceTable'> {
   const queryTimeoutMs = config['query.timeout_secs'] * 1000;
   const maxResultBytes = config['query.max_result_bytes'];
   const sessionDefaults: SessionSettings = {

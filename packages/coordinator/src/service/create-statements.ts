@@ -1,6 +1,8 @@
 import type { IngestTarget, UploadedRows } from '@svc/flight';
+import { createTableAs } from '../writes/create-table-as.js';
 import { type IngestOptions, ingestRows } from '../writes/ingest-rows.js';
-import { writeStatementRows } from '../writes/write-rows.js';
+import { insertRows } from '../writes/insert-rows.js';
+import { createOrReplaceTable } from '../writes/replace-table.js';
 import type { createPlanning } from './create-planning.js';
 import type { Lake } from './open-lake.js';
 import type { QueryRunnerDependencies } from './query-runner.js';
@@ -25,7 +27,11 @@ export function createStatements({ planning, runner, lake, version }: Statements
   const writing = { planner: planning, analyzer, runner, manifests: lake.manifests, version };
   return {
     ...planning,
-    writeRows: (statement, options) => writeStatementRows(statement, writing, options),
+    writeRows: (statement, options) =>
+      statement.kind === 'insert'
+        ? insertRows(statement, writing, options)
+        : createTableAs(statement, writing, options),
+    replaceTable: (statement, options) => createOrReplaceTable(statement, writing, options),
     ingest: (target, rows, options) => ingestRows(target, rows, writing, options),
   };
 }

@@ -33,6 +33,11 @@ export interface StatementPlannerDependencies extends PlannerDependencies {
     statement: Insert | (CreateTable & { readonly query: string }),
     options: RowWriteOptions,
   ): Promise<WriteOutcome>;
+  /** Runs CREATE OR REPLACE TABLE with columns. */
+  replaceTable(
+    statement: CreateTable,
+    options: Pick<StatementOptions, 'session' | 'signal'>,
+  ): Promise<string>;
   /** Throws INVALID_ARGUMENT for a time zone that the engine does not know. */
   checkTimeZone(name: string, session: Session, signal: AbortSignal): Promise<void>;
 }
@@ -235,6 +240,8 @@ async function answerStatement(
     case 'create-table':
     case 'drop-schema':
     case 'drop-table':
+      if (statement.kind === 'create-table' && statement.orReplace)
+        return resultAnswer(await dependencies.replaceTable(statement, options));
       return resultAnswer(await changeCatalog(statement, { settings: session.settings, catalogs, signal }));
     case 'call':
       // Catalogs are asked anew for every statement: there is nothing cached that could be stale.

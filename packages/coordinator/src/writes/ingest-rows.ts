@@ -3,14 +3,16 @@ import { QueryError } from '@svc/base';
 import type { IngestTarget, UploadedMessage, UploadedRows } from '@svc/flight';
 import { encapsulateHeader } from '@svc/flight/arrow';
 import { fragmentProtocolVersion, type TargetColumn } from '@svc/fragment-fn';
-import { commitWithRetry, type LoadedTable } from '@svc/lake';
+import { commitWithRetry, type LoadedTable, replacedTable, type TableDefinition } from '@svc/lake';
 import type { Schema } from 'apache-arrow';
 import { ownerOf } from '../planner/planner-dependencies.js';
 import { engineSession } from '../planner/stub-planning.js';
 import { isCode, writablePlace } from './change-catalog.js';
+import { allColumns } from './create-table-as.js';
 import { arrowSchemaOf, landingTable } from './landed-rows.js';
 import { type PlacedFiles, placeFiles } from './place-files.js';
 import { columnsOfArrow } from './query-columns.js';
+import { commitReplacement } from './replace-table.js';
 import { tableDefinition } from './table-definition.js';
 import {
   appendOf,
@@ -47,13 +49,14 @@ export async function ingestRows(
     throw error;
   });
   if (existing === undefined) return await ingestNewTable(upload, dependencies, options);
-  if (target.ifExists === 'append') return await ingestAppend(upload, existing, dependencies, options);
-  throw target.ifExists === 'fail'
-    ? new QueryError('ALREADY_EXISTS', `Table ${place.name} exists already.`)
-    : new QueryError(
-        'NOT_SUPPORTED',
-        `Table ${place.name} exists, and this version replaces no table by an ingest: drop it first, or append.`,
-      );
+  switch (target.ifExists) {
+    case 'append':
+      return await ingestAppend(upload, existing, dependencies, options);
+    case 'replace':
+      return await ingestReplacement(upload, existing, dependencies, options);
+    case 'fail':
+      throw new QueryError('ALREADY_EXISTS', `Table ${place.name} exists already.`);
+  }
 }
 
 interface Upload {
@@ -109,30 +112,60 @@ async function ingestAppend(
   });
 }
 
+async function ingestReplacement(
+  upload: Upload,
+  existing: LoadedTable,
+  dependencies: WriteDependencies,
+  options: IngestOptions,
+): Promise<bigint> {
+  const { place } = upload;
+  const { signal } = options;
+  const definition = definitionOf(upload);
+  const table = replacedTable(existing, definition);
+  const placed = placeFiles(table, table.store);
+  return await discardOnFailure(placed, async () => {
+    const columns = allColumns(table);
+    const rowCount = await writeUpload({ upload, dependencies, options, table, columns, placed });
+    const { dataFiles } = placed;
+    await commitReplacement({ place, definition, target: table, dataFiles, dependencies, signal });
+    return rowCount;
+  });
+}
+
 async function ingestNewTable(
   upload: Upload,
   dependencies: WriteDependencies,
   options: IngestOptions,
 ): Promise<bigint> {
-  const { schema, place } = upload;
+  const { place } = upload;
   const { signal } = options;
-  const definition = tableDefinition(
-    { partitioning: [], properties: [], comment: undefined },
-    columnsOfArrow(schema),
-  );
-  const table = await place.writable.stageTable(place.identifier, definition, { signal });
+  const table = await place.writable.stageTable(place.identifier, definitionOf(upload), { signal });
   const placed = placeFiles(table, table.store);
   try {
     return await discardOnFailure(placed, async () => {
-      const columns = currentFields(table).map((field, position) => ({ field, position }));
+      const columns = allColumns(table);
       const rowCount = await writeUpload({ upload, dependencies, options, table, columns, placed });
-      await commitNewTable(table, placed.dataFiles, dependencies, place.writable, signal);
+      await commitNewTable(table, placed.dataFiles, dependencies, place.writable, signal).catch(
+        (error: unknown) => {
+          throw isCode(error, 'ALREADY_EXISTS') ? madeMeanwhile(upload, error) : error;
+        },
+      );
       return rowCount;
     });
   } catch (error) {
     if (!isCode(error, 'COMMIT_OUTCOME_UNKNOWN')) await place.writable.discardTable(table);
     throw error;
   }
+}
+
+/** There was no such table when the rows began to come, and they do not come again. */
+function madeMeanwhile({ name }: Upload, cause: unknown): QueryError {
+  const message = `Table ${name} was created by another writer while its rows were sent: send them again.`;
+  return new QueryError('COMMIT_CONFLICT', message, { cause });
+}
+
+function definitionOf({ schema }: Upload): TableDefinition {
+  return tableDefinition({ partitioning: [], properties: [], comment: undefined }, columnsOfArrow(schema));
 }
 
 interface UploadToWrite {

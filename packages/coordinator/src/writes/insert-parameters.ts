@@ -17,7 +17,7 @@ export async function insertParameterSchema(
   change: ChangeOptions,
 ): Promise<Uint8Array> {
   const positions = valuesParameters(statement.query);
-  if (positions.size === 0) return parameterSchema;
+  if (positions.size === 0 || statement.byName) return parameterSchema;
   const { identifier, writable } = writablePlace(statement.name, change);
   const fields = currentFields(await writable.loadTable(identifier, { signal: change.signal }));
   const targets = statement.columns?.map((name) => fields.find((field) => isNamed(field, name))) ?? fields;

@@ -27,9 +27,10 @@ export function columnsOfArrow({ fields }: Schema): readonly ColumnDefinition[] 
   }));
 }
 
-/** How many columns a query answers. */
-export function columnCount(schema: Uint8Array): number {
-  return RecordBatchReader.from(schema).open().schema.fields.length;
+export function columnNames(schema: Uint8Array): readonly string[] {
+  return RecordBatchReader.from(schema)
+    .open()
+    .schema.fields.map((field) => field.name);
 }
 
 function columnType(field: Field, path: string): ColumnType {

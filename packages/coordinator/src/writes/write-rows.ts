@@ -1,4 +1,4 @@
-/** INSERT and CREATE TABLE AS: a query's rows become data files, and these a snapshot. */
+/** What all statements that write rows share: a query's rows become data files, and these a snapshot. */
 import { QueryError } from '@svc/base';
 import {
   defaultWriteSettings,
@@ -8,26 +8,23 @@ import {
   writeFragment,
 } from '@svc/fragment-fn';
 import {
-  commitWithRetry,
   createAppend,
   type LoadedTable,
   type MetadataFiles,
   type NestedField,
   type StagedNewTable,
   schemaById,
+  suggestNames,
   type TableToWrite,
 } from '@svc/lake';
-import type { CreateTable, Insert } from '@svc/sql';
+import type { Insert } from '@svc/sql';
 import type { Session } from '../identity/session.js';
 import type { Analyzer } from '../planner/analyze.js';
-import { planQuery, type QueryPlan } from '../planner/plan-query.js';
-import { ownerOf, type PlannerDependencies } from '../planner/planner-dependencies.js';
+import type { QueryPlan } from '../planner/plan-query.js';
+import type { PlannerDependencies } from '../planner/planner-dependencies.js';
 import { environmentOf, type QueryRunnerDependencies } from '../service/query-runner.js';
-import { isCode, writablePlace } from './change-catalog.js';
-import { parameterRowCount, rowsByParameters } from './parameter-rows.js';
+import { isCode, type writablePlace } from './change-catalog.js';
 import { type PlacedFiles, placeFiles } from './place-files.js';
-import { columnCount, columnsOfQuery } from './query-columns.js';
-import { tableDefinition } from './table-definition.js';
 
 export interface WriteDependencies {
   readonly planner: PlannerDependencies;
@@ -49,97 +46,6 @@ export interface WriteOptions {
 export interface WriteOutcome {
   readonly text: string;
   readonly rowCount: bigint;
-}
-
-/** Runs the statement. See `insertRows` and `createTableAs`. */
-export function writeStatementRows(
-  statement: Insert | (CreateTable & { readonly query: string }),
-  dependencies: WriteDependencies,
-  options: WriteOptions,
-): Promise<WriteOutcome> {
-  return statement.kind === 'insert'
-    ? insertRows(statement, dependencies, options)
-    : createTableAs(statement, dependencies, options);
-}
-
-/** Throws what the query throws, BINDING_ERROR and EVALUATION_ERROR naming the column, and what a commit throws. */
-async function insertRows(
-  statement: Insert,
-  dependencies: WriteDependencies,
-  options: WriteOptions,
-): Promise<WriteOutcome> {
-  const { session, signal } = options;
-  const { catalogs } = dependencies.planner;
-  const { identifier, name, writable } = writablePlace(statement.name, {
-    settings: session.settings,
-    catalogs,
-  });
-  const table = await writable.loadTable(identifier, { signal });
-  const plan = await planRows(statement.query, dependencies, options);
-  const columns = targetColumns(
-    statement,
-    name,
-    currentFields(table),
-    columnCount(plan.stub.description.schema),
-  );
-  const rows = await writeRows({ dependencies, options, table, ...plan, columns });
-  if (rows.dataFiles.length > 0) {
-    const append = appendOf(rows.dataFiles, table, dependencies);
-    await discardOnFailure(rows, () =>
-      commitWithRetry({ catalog: writable, identifier: table.identifier, change: append, signal }),
-    );
-  }
-  return { text: `${rowsText(rows.rowCount)} added to ${name}.`, rowCount: rows.rowCount };
-}
-
-/** CREATE TABLE AS: the table is there with all its rows, or not at all. */
-async function createTableAs(
-  statement: CreateTable & { readonly query: string },
-  dependencies: WriteDependencies,
-  options: WriteOptions,
-): Promise<WriteOutcome> {
-  const { session, signal } = options;
-  const { catalogs } = dependencies.planner;
-  const { identifier, name, writable } = writablePlace(statement.name, {
-    settings: session.settings,
-    catalogs,
-  });
-  if (options.parameters !== undefined && parameterRowCount(options.parameters) > 1)
-    throw new QueryError('NOT_SUPPORTED', 'Several rows of parameters are taken by INSERT … VALUES only.');
-  if (statement.ifNotExists && (await exists(() => writable.loadTable(identifier, { signal }))))
-    return { text: `Table ${name} exists already.`, rowCount: 0n };
-  const plan = await planRows(statement.query, dependencies, options);
-  const definition = tableDefinition(statement, columnsOfQuery(plan.stub.description.schema));
-  const table = await writable.stageTable(identifier, definition, { signal });
-  try {
-    const columns = currentFields(table).map((field, position) => ({ field, position }));
-    const rows = await writeRows({ dependencies, options, table, ...plan, columns });
-    await discardOnFailure(rows, () => commitNewTable(table, rows.dataFiles, dependencies, writable, signal));
-    return {
-      text: `Table ${name} was created with ${rows.rowCount} ${rows.rowCount === 1n ? 'row' : 'rows'}.`,
-      rowCount: rows.rowCount,
-    };
-  } catch (error) {
-    if (!isCode(error, 'COMMIT_OUTCOME_UNKNOWN')) await writable.discardTable(table);
-    throw error;
-  }
-}
-
-interface PlannedRows extends QueryPlan {
-  readonly fill?: RowsToWrite['fill'];
-}
-
-async function planRows(
-  sql: string,
-  { planner, analyzer }: WriteDependencies,
-  { session, parameters, signal }: WriteOptions,
-): Promise<PlannedRows> {
-  const query = await analyzer.analyze(sql, ownerOf(session), signal);
-  if (parameters === undefined || parameterRowCount(parameters) === 1)
-    return await planQuery(planner, { query, session, parameters, signal });
-  const plan = await planQuery(planner, { query, session, signal });
-  const { sql: rowsSql, fill } = rowsByParameters(plan, query.gated.parameters, parameters);
-  return { ...plan, fragment: { ...plan.fragment, sql: rowsSql, lane: 'query' }, fill };
 }
 
 export interface RowsToWrite extends Pick<QueryPlan, 'stores'> {
@@ -208,8 +114,11 @@ export function targetColumns(
     );
   if (columns === undefined) return fields.map((field, position) => ({ field, position }));
   for (const column of columns)
-    if (!fields.some((field) => isNamed(field, column)))
-      throw new QueryError('BINDING_ERROR', `Table ${table} has no column ${JSON.stringify(column)}.`);
+    if (!fields.some((field) => isNamed(field, column))) {
+      const names = fields.map((field) => field.name);
+      const near = suggestNames(column, names);
+      throw new QueryError('BINDING_ERROR', `Table ${table} has no column ${JSON.stringify(column)}${near}`);
+    }
   return fields.map((field) => {
     const position = columns.findIndex((column) => isNamed(field, column));
     if (position === -1 && field.required && field.writeDefault === undefined)
@@ -237,8 +146,14 @@ export function appendOf(
     dataFiles,
     tableUuid: metadata.tableUuid,
     specId: metadata.defaultSpecId,
-    summary: { 'engine-name': 'svc', 'engine-version': version },
+    schemaId: metadata.currentSchemaId,
+    summary: engineSummary(version),
   });
+}
+
+/** Says in a snapshot who made it. */
+export function engineSummary(version: string): Readonly<Record<string, string>> {
+  return { 'engine-name': 'svc', 'engine-version': version };
 }
 
 export async function commitNewTable(
@@ -278,20 +193,6 @@ export async function discardOnFailure<T>(
     return await body();
   } catch (error) {
     if (!isCode(error, 'COMMIT_OUTCOME_UNKNOWN')) await rows.discard();
-    throw error;
-  }
-}
-
-function rowsText(count: bigint): string {
-  return count === 1n ? '1 row was' : `${count} rows were`;
-}
-
-async function exists(load: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await load();
-    return true;
-  } catch (error) {
-    if (isCode(error, 'TABLE_NOT_FOUND')) return false;
     throw error;
   }
 }

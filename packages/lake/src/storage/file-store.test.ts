@@ -83,15 +83,18 @@ test('refuses bytes of another version than the one asked for', async () => {
   assert.equal(text(await store.read(path)), 'two');
 });
 
-test('writes whole files into new folders and leaves nothing aside', async () => {
-  const path = join(folder, 'written', 'deep', 'file');
+test('writes whole files, makes their folder but not the one above it, and leaves nothing aside', async () => {
+  const path = join(folder, 'written', 'file');
   const info = await store.write(path, Buffer.from('body'));
   assert.deepEqual(await store.head(path), info);
   await assert.rejects(store.write(path, Buffer.from('other'), { ifAbsent: true }), {
     code: 'COMMIT_CONFLICT',
   });
   assert.equal(text(await store.read(path)), 'body');
-  assert.deepEqual(await readdir(join(folder, 'written', 'deep')), ['file']);
+  assert.deepEqual(await readdir(join(folder, 'written')), ['file']);
+  const deeper = store.write(join(folder, 'gone', 'deep', 'file'), Buffer.from('body'));
+  await assert.rejects(deeper, { code: 'DATA_FILE_MISSING' });
+  assert.ok(!(await readdir(folder)).includes('gone'));
 });
 
 test('of many writers that want the file to be absent exactly one succeeds', async () => {

@@ -119,7 +119,7 @@ async function appearing<T>(
   const folder = dirname(path);
   const aside = join(folder, `.${randomUUID()}.tmp`);
   try {
-    await mkdir(folder, { recursive: true });
+    await makeFolder(folder);
     const made = await make(aside);
     throwIfAborted(options.signal);
     if (options.ifAbsent === true) await link(aside, path);
@@ -130,6 +130,15 @@ async function appearing<T>(
     throw fileError(location, error);
   } finally {
     await rm(aside, { force: true });
+  }
+}
+
+/** One level only: where a table was dropped, a late file must not look like the beginning of something new. */
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }
 

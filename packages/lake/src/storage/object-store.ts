@@ -33,7 +33,10 @@ export interface ObjectStore {
   ): Promise<readonly Uint8Array[]>;
   /** Files and folders directly below a prefix folder, by name. A missing folder is empty. */
   list(folder: string, options?: ReadOptions): Promise<readonly ListEntry[]>;
-  /** `ifAbsent`: fails with COMMIT_CONFLICT when the object exists. Atomic either way. */
+  /**
+   * `ifAbsent`: fails with COMMIT_CONFLICT when the object exists. Atomic either way. Where objects lie in folders, theirs
+   * is made if it is missing, but not the one that it lies in: DATA_FILE_MISSING.
+   */
   write(
     location: string,
     body: Uint8Array,

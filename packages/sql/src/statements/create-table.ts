@@ -1,4 +1,5 @@
 /** CREATE TABLE and CREATE SCHEMA, and the clauses that they share with CREATE VIEW. */
+import { QueryError } from '@svc/base';
 import { parseColumnType } from './column-type.js';
 import type { Cursor } from './cursor.js';
 import type {
@@ -9,30 +10,35 @@ import type {
   Properties,
 } from './ddl-statements.js';
 import { seesQuery, writeBehindWith } from './query.js';
+import { refuseColumnClause, refuseTableClause, refuseTableElement } from './refused-clauses.js';
 
 /** `[IF NOT EXISTS] name`. */
-export function parseNewName(cursor: Cursor, what: string, maxParts: number) {
+export function parseNewName(cursor: Cursor, what: string, maxParts: number, orReplace = false) {
   const ifNotExists = cursor.accept('IF', 'NOT', 'EXISTS');
+  if (orReplace && ifNotExists) throw cursor.error('OR REPLACE and IF NOT EXISTS exclude each other');
   return { ifNotExists, name: cursor.name(what, maxParts) };
 }
 
-/** `CREATE SCHEMA [IF NOT EXISTS] [catalog.]schema [COMMENT text] [WITH PROPERTIES (…)]`, from behind SCHEMA. */
+/** `CREATE SCHEMA [IF NOT EXISTS] [catalog.]schema [COMMENT text] [WITH [PROPERTIES | DBPROPERTIES] (…)]`, from behind SCHEMA. */
 export function parseCreateSchema(cursor: Cursor): CreateSchema {
   const named = parseNewName(cursor, 'a schema', 2);
   const { comment, properties } = parseClauses(cursor);
+  refuseTableClause(cursor, 'CREATE SCHEMA');
   cursor.expectEnd();
   const all: Properties = comment === undefined ? properties : [...properties, ['comment', comment]];
   return { kind: 'create-schema', statementType: 'create_schema', ...named, properties: all };
 }
 
 /**
- * `CREATE TABLE [IF NOT EXISTS] name [(column type [NOT NULL] [COMMENT text], …)] [PARTITIONED BY (…)] [COMMENT text]
+ * `CREATE [OR REPLACE] TABLE [IF NOT EXISTS] name [(column type [NOT NULL] [COMMENT text], …)] [USING iceberg] [PARTITIONED BY (…)] [COMMENT text]
  * [TBLPROPERTIES (…)] [AS query]`, from behind TABLE.
  */
-export function parseCreateTable(cursor: Cursor): CreateTable {
-  const named = parseNewName(cursor, 'a table', 3);
+export function parseCreateTable(cursor: Cursor, orReplace: boolean): CreateTable {
+  const named = parseNewName(cursor, 'a table', 3, orReplace);
   const columns = cursor.sees('(') ? parseColumns(cursor) : [];
+  parseUsing(cursor);
   const { comment, properties, partitioning } = parseClauses(cursor, true);
+  refuseTableClause(cursor, 'CREATE TABLE');
   const query = cursor.accept('AS') ? parseEmbeddedQuery(cursor) : undefined;
   if (query === undefined) {
     cursor.expectEnd();
@@ -44,12 +50,23 @@ export function parseCreateTable(cursor: Cursor): CreateTable {
     kind: 'create-table',
     statementType: 'ctas',
     ...named,
+    orReplace,
     columns,
     partitioning,
     properties,
     comment,
     query,
   };
+}
+
+/** Spark's `USING iceberg`, which is what every table is. */
+function parseUsing(cursor: Cursor): void {
+  if (!cursor.accept('USING') || cursor.accept('ICEBERG')) return;
+  const format = cursor.identifier('a table format');
+  throw new QueryError(
+    'NOT_SUPPORTED',
+    `CREATE TABLE … USING ${format} is not supported: tables are Iceberg's.`,
+  );
 }
 
 /** The query from here to the end of the statement. */
@@ -62,17 +79,18 @@ function parseColumns(cursor: Cursor): readonly DeclaredColumn[] {
   cursor.expect('(');
   const columns: DeclaredColumn[] = [];
   do {
+    refuseTableElement(cursor);
     const name = cursor.identifier('a column');
     if (columns.some((column) => column.name.toLowerCase() === name.toLowerCase()))
       throw cursor.error(`the column "${name}" is there twice`);
     const type = parseColumnType(cursor);
-    columns.push({ name, type, ...parseColumnClauses(cursor) });
+    columns.push({ name, type, ...parseColumnClauses(cursor, name) });
   } while (cursor.accept(','));
   cursor.expect(')');
   return columns;
 }
 
-function parseColumnClauses(cursor: Cursor): Pick<DeclaredColumn, 'isRequired' | 'comment'> {
+function parseColumnClauses(cursor: Cursor, column: string): Pick<DeclaredColumn, 'isRequired' | 'comment'> {
   let isRequired = false;
   let comment: string | undefined;
   for (;;) {
@@ -80,10 +98,9 @@ function parseColumnClauses(cursor: Cursor): Pick<DeclaredColumn, 'isRequired' |
     else if (cursor.accept('COMMENT')) comment = cursor.string('the comment');
     else if (!cursor.accept('NULL')) break;
   }
+  refuseColumnClause(cursor, `column "${column}"`);
   if (!cursor.sees(',') && !cursor.sees(')'))
-    throw cursor.error(
-      'expected NOT NULL, COMMENT, a comma or the end of the columns (defaults and keys are not part of a table)',
-    );
+    throw cursor.error('expected NOT NULL, COMMENT, a comma or the end of the columns');
   return { isRequired, comment };
 }
 
@@ -113,7 +130,8 @@ export function parseClauses(cursor: Cursor, hasPartitions = false): Clauses {
     } else if (
       cursor.accept('TBLPROPERTIES') ||
       cursor.accept('WITH', 'PROPERTIES') ||
-      cursor.accept('WITH', 'DBPROPERTIES')
+      cursor.accept('WITH', 'DBPROPERTIES') ||
+      (!hasPartitions && cursor.sees('WITH', '(') && cursor.accept('WITH'))
     ) {
       once(properties, 'the list of properties');
       properties = parseProperties(cursor);

@@ -7,8 +7,7 @@ import type { CreateView } from './ddl-statements.js';
  * behind VIEW.
  */
 export function parseCreateView(cursor: Cursor, orReplace: boolean): CreateView {
-  const named = parseNewName(cursor, 'a view', 3);
-  if (orReplace && named.ifNotExists) throw cursor.error('OR REPLACE and IF NOT EXISTS exclude each other');
+  const named = parseNewName(cursor, 'a view', 3, orReplace);
   const columns = cursor.sees('(') ? parseViewColumns(cursor) : [];
   const { comment, properties } = parseClauses(cursor);
   cursor.expect('AS');

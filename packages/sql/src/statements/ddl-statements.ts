@@ -21,6 +21,8 @@ export interface Insert {
   readonly name: WrittenParts;
   /** Undefined: all columns of the table, in its order. */
   readonly columns: readonly string[] | undefined;
+  /** BY NAME: the columns of the query go to those of their names. */
+  readonly byName: boolean;
   readonly query: string;
 }
 
@@ -48,6 +50,7 @@ export interface CreateTable {
   readonly statementType: Extract<StatementType, 'ctas'>;
   readonly name: WrittenParts;
   readonly ifNotExists: boolean;
+  readonly orReplace: boolean;
   /** Empty where a query says what the columns are. */
   readonly columns: readonly DeclaredColumn[];
   readonly partitioning: readonly PartitionTransform[];

@@ -17,9 +17,9 @@ export function parseCreate(cursor: Cursor): Statement {
     return policyOrNotAllowed('CREATE', object);
   const type = object === 'TABLE' ? 'ctas' : object === 'VIEW' ? 'create_view' : 'create_schema';
   if (isTemporary) return unsupported(type, `CREATE TEMPORARY ${object}`);
-  if (orReplace && object !== 'VIEW') return unsupported(type, `CREATE OR REPLACE ${object}`);
+  if (orReplace && object === 'SCHEMA') return unsupported(type, `CREATE OR REPLACE ${object}`);
   cursor.expect(object);
-  if (object === 'TABLE') return parseCreateTable(cursor);
+  if (object === 'TABLE') return parseCreateTable(cursor, orReplace);
   return object === 'VIEW' ? parseCreateView(cursor, orReplace) : parseCreateSchema(cursor);
 }
 

@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { classify } from './classify.js';
-import type { CreateTable } from './ddl-statements.js';
+import type { CreateSchema, CreateTable } from './ddl-statements.js';
 
-const plain = { ifNotExists: false, partitioning: [], properties: [], comment: undefined, query: undefined };
+const plain = {
+  ifNotExists: false,
+  orReplace: false,
+  partitioning: [],
+  properties: [],
+  comment: undefined,
+  query: undefined,
+};
 
 function createTable(sql: string): CreateTable {
   const statement = classify(sql);
@@ -105,6 +112,21 @@ describe('CREATE TABLE', () => {
     assert.equal(comment, 'c');
   });
 
+  test('what looks like a clause may be a name', () => {
+    const { columns } = createTable('create table t ("primary" int, "like" text) using iceberg');
+    assert.deepEqual(
+      columns.map(({ name }) => name),
+      ['primary', 'like'],
+    );
+    const insert = classify('insert into t select conflict from a join b on conflict = 1 where (returning)');
+    assert.equal(insert.kind, 'insert');
+  });
+
+  test('OR REPLACE is part of the statement', () => {
+    assert.equal(createTable('create or replace table t (a int)').orReplace, true);
+    assert.equal(createTable('create or replace table t as select 1 a').query, 'select 1 a');
+  });
+
   test('a column may have the name of a transform', () => {
     const { partitioning } = createTable(
       'create table t (year int, day date) partitioned by (year, day(day))',
@@ -130,13 +152,16 @@ describe('CREATE TABLE', () => {
 
 describe('other statements that write', () => {
   test('INSERT tells columns and a query in brackets apart', () => {
-    const insert = { kind: 'insert', statementType: 'insert', name: ['s', 't'] };
+    const insert = { kind: 'insert', statementType: 'insert', name: ['s', 't'], byName: false };
     const cases: Readonly<Record<string, object>> = {
       'insert into s.t values (1, 2)': { columns: undefined, query: 'values (1, 2)' },
       'insert into table s.t select 1': { columns: undefined, query: 'select 1' },
       'insert into s.t (a, "b c") from x': { columns: ['a', 'b c'], query: 'from x' },
       'insert into s.t (a) (select 1)': { columns: ['a'], query: '(select 1)' },
       'insert into s.t (select 1)': { columns: undefined, query: '(select 1)' },
+      'insert into s.t by position select 1': { columns: undefined, query: 'select 1' },
+      'insert into s.t by name (select 1 a)': { columns: undefined, byName: true, query: '(select 1 a)' },
+      'insert into s.t (name) select 1': { columns: ['name'], query: 'select 1' },
     };
     for (const [sql, rest] of Object.entries(cases))
       assert.deepEqual(classify(sql), { ...insert, ...rest }, sql);
@@ -153,6 +178,10 @@ describe('other statements that write', () => {
         ['comment', 'x'],
       ],
     });
+    for (const clause of ['with', 'with properties', 'with dbproperties'])
+      assert.deepEqual((classify(`create schema s ${clause} (location = 'x')`) as CreateSchema).properties, [
+        ['location', 'x'],
+      ]);
     assert.deepEqual(classify("create or replace view s.v (a, b comment 'bee') comment 'v' as select 1, 2"), {
       kind: 'create-view',
       statementType: 'create_view',
@@ -190,8 +219,17 @@ describe('a statement that writes is refused', () => {
     ['create table t ()', 'SYNTAX_ERROR', /name of a column/],
     ['create table t (a)', 'SYNTAX_ERROR', /expected a type/],
     ['create table t (a int, A bigint)', 'SYNTAX_ERROR', /"A" is there twice/],
-    ['create table t (a int primary key)', 'SYNTAX_ERROR', /expected NOT NULL, COMMENT/],
-    ['create table t (a int default 3)', 'SYNTAX_ERROR', /defaults and keys/],
+    ['create table t (a int nonsense)', 'SYNTAX_ERROR', /expected NOT NULL, COMMENT/],
+    ['create table t (a int primary key)', 'NOT_SUPPORTED', /PRIMARY KEY of column "a"/],
+    ['create table t (a int not null default 3)', 'NOT_SUPPORTED', /DEFAULT of column "a"/],
+    ['create table t (a int, primary key (a))', 'NOT_SUPPORTED', /PRIMARY KEY of a table/],
+    ['create table t (a int, constraint c unique (a))', 'NOT_SUPPORTED', /CONSTRAINT of a table/],
+    ['create table t (like u)', 'NOT_SUPPORTED', /CREATE TABLE … LIKE.*LIMIT 0/],
+    ['create table t like u', 'NOT_SUPPORTED', /CREATE TABLE … LIKE/],
+    ["create table t (a int) with (format = 'x')", 'NOT_SUPPORTED', /TBLPROPERTIES/],
+    ["create table t (a int) location '/x'", 'NOT_SUPPORTED', /LOCATION/],
+    ['create table t using delta as select 1 a', 'NOT_SUPPORTED', /USING delta/],
+    ["create schema s location 'x'", 'NOT_SUPPORTED', /CREATE SCHEMA … LOCATION/],
     ['create table t (a int) as select 1', 'SYNTAX_ERROR', /leave the list of columns out/],
     ['create table t as', 'SYNTAX_ERROR', /expected a query/],
     ['create table t as insert into x select 1', 'SYNTAX_ERROR', /expected a query/],
@@ -211,6 +249,9 @@ describe('a statement that writes is refused', () => {
     ['create table a.b.c.d (a int)', 'SYNTAX_ERROR', /more than 3 parts/],
     ['insert into t', 'SYNTAX_ERROR', /expected a query/],
     ['insert t values (1)', 'SYNTAX_ERROR', /INTO/],
+    ['insert into t (a) by name select 1 a', 'SYNTAX_ERROR', /leave the list of columns out/],
+    ['insert into t by name values (1)', 'SYNTAX_ERROR', /VALUES have none/],
+    ['create or replace table if not exists t (a int)', 'SYNTAX_ERROR', /exclude each other/],
     ['insert into t (a, a) values (1, 2)', 'SYNTAX_ERROR', /"a" is there twice/],
     ['create view v', 'SYNTAX_ERROR', /AS/],
     ['create or replace view if not exists v as select 1', 'SYNTAX_ERROR', /exclude each other/],
@@ -222,11 +263,20 @@ describe('a statement that writes is refused', () => {
 
   test('what is known and does not run yet is named', () => {
     for (const [sql, feature] of [
-      ['create or replace table t as select 1', 'CREATE OR REPLACE TABLE'],
       ['create temp table t (a int)', 'CREATE TEMPORARY TABLE'],
       ['insert overwrite t select 1', 'INSERT OVERWRITE'],
       ['insert or ignore into t select 1', 'INSERT OR REPLACE or IGNORE'],
-      ['insert into t by name select 1', 'INSERT … BY NAME'],
+      ['insert into t values (1) returning a', 'INSERT … RETURNING'],
+      ['insert into t select 1 on conflict (a) do nothing', 'INSERT … ON CONFLICT'],
+      ['replace into t values (1)', 'REPLACE INTO'],
+      ['update t set a = 1', 'UPDATE'],
+      ['delete from t', 'DELETE'],
+      ['merge into t using s on true when matched then delete', 'MERGE'],
+      ['alter table t add column a int', 'ALTER TABLE'],
+      ['truncate table t', 'TRUNCATE'],
+      ["comment on table t is 'x'", 'COMMENT ON'],
+      ['optimize t', 'OPTIMIZE'],
+      ['savepoint s', 'SAVEPOINT (transactions)'],
       ['insert into t default values', 'INSERT … DEFAULT VALUES'],
       ['drop schema s cascade', 'DROP SCHEMA … CASCADE'],
     ] as const)

@@ -125,6 +125,38 @@ test('a staged table is neither schema nor table before it is committed, and can
   await catalog.dropNamespace(['sales']);
 });
 
+test('what a killed process left of a table is removed when its name is used again, and what others write is not', async () => {
+  await catalog.createNamespace(['sales']);
+  const staged = await catalog.stageTable(orders, definition);
+  const { location } = staged.metadata;
+  const { pid } = spawnSync(process.execPath, ['--version']);
+  const leftover = `${location}/data/leftover.parquet`;
+  await writeFile(leftover, 'rows of a process that was killed');
+  const other = await catalog.stageTable(orders, definition);
+  assert.equal(await readFile(leftover, 'utf8'), 'rows of a process that was killed');
+  await writeFile(`${location}/.staged`, `${pid} ${hostname()} ${staged.metadata.tableUuid}\n`);
+  const { updates } = await appendOf(other, ['a.parquet']).prepare(other);
+  const again = await catalog.stageTable(orders, definition);
+  assert.deepEqual(await readdir(`${location}/data`), []);
+  assert.deepEqual(await readdir(join(root, 'sales')), ['orders']);
+  const overtaken = { ...other.creation, updates: [...other.creation.updates, ...updates] };
+  await assert.rejects(catalog.commitTable(orders, overtaken), { code: 'COMMIT_CONFLICT' });
+  await catalog.commitTable(orders, again.creation);
+  assert.equal((await catalog.loadTable(orders)).metadata.tableUuid, again.metadata.tableUuid);
+});
+
+test('a schema in which only killed processes made tables is empty', async () => {
+  await catalog.createNamespace(['sales']);
+  const staged = await catalog.stageTable(orders, definition);
+  const { pid } = spawnSync(process.execPath, ['--version']);
+  await writeFile(
+    `${staged.metadata.location}/.staged`,
+    `${pid} ${hostname()} ${staged.metadata.tableUuid}\n`,
+  );
+  await catalog.dropNamespace(['sales']);
+  assert.deepEqual(await readdir(root), []);
+});
+
 test('a table can be made with its first rows, all at once', async () => {
   await catalog.createNamespace(['sales']);
   const staged = await catalog.stageTable(orders, definition);
@@ -416,6 +448,7 @@ function appendOf(table: Pick<LoadedTable, 'metadata'>, locations: readonly stri
     dataFiles: locations.map((location) => plainFile(location)),
     tableUuid: table.metadata.tableUuid,
     specId: 0,
+    schemaId: 0,
   });
 }
 

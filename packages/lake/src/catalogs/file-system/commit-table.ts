@@ -17,7 +17,9 @@ import { type CatalogFolder, type FoundTable, findTable, quoted } from './catalo
 import { kindOfFolder, stagedMarker } from './folder-kind.js';
 import { committedVersion, isMetadataFile, newestMetadataLocation } from './metadata-file.js';
 import { publishVersion } from './publish-version.js';
-import { makeStagedFolder, newPlace } from './stage-table.js';
+import { makeStagedFolder, type NewPlace, newPlace } from './stage-table.js';
+import { isStagedFor } from './staged-folder.js';
+import { alreadyExists } from './writable-folder.js';
 
 export async function commitTable(
   context: CatalogFolder,
@@ -56,14 +58,9 @@ async function createTable(
       'INVALID_ARGUMENT',
       `Table ${nameOf(identifier)} of this catalog lies at ${location}, not at ${metadata.location}.`,
     );
-  if ((await kindOfFolder(context.store, location, {})) !== 'staged') {
-    if (metadata.snapshots.length > 0)
-      throw new QueryError(
-        'COMMIT_CONFLICT',
-        `The folder of table ${nameOf(identifier)} was removed while the table was written.`,
-        { retryable: false },
-      );
-    await makeStagedFolder(context, place);
+  if (!(await isStagedFor(location, metadata.tableUuid))) {
+    if (metadata.snapshots.length > 0) throw await overtaken(context, place);
+    await makeStagedFolder(context, place, metadata.tableUuid);
   }
   const text = printTableMetadata(metadata);
   const metadataLocation = await publishVersion(context.store, { folder: location, version: 1, text }).catch(
@@ -77,6 +74,17 @@ async function createTable(
   );
   await context.store.delete(`${location}/${stagedMarker}`).catch(ignore);
   return { identifier: place.identifier, metadata, metadataLocation, store: context.store };
+}
+
+/** Why the folder that a table's files were written to is not its own any more. */
+async function overtaken({ store }: CatalogFolder, { location, identifier }: NewPlace): Promise<QueryError> {
+  const kind = await kindOfFolder(store, location, {});
+  if (kind === 'table' || kind === 'view') return alreadyExists(identifier, kind);
+  return new QueryError(
+    'COMMIT_CONFLICT',
+    `The folder of table ${nameOf(identifier)} was removed while the table was written.`,
+    { retryable: false },
+  );
 }
 
 async function changeTable(

@@ -5,8 +5,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { hostname } from 'node:os';
 import { delay } from '@svc/base';
+import { hasEnded, processOwner } from './process-owner.js';
 
 const turnFile = '.turn';
 /** About ten commits of others. */
@@ -22,7 +22,7 @@ export async function inTurn<T>(
   body: () => Promise<T>,
 ): Promise<T> {
   const path = `${folder}/${turnFile}`;
-  const owner = `${process.pid} ${hostname()} ${randomUUID()}`;
+  const owner = processOwner(randomUUID());
   const hasTurn = await takeTurn(path, owner, signal);
   try {
     return await body();
@@ -46,18 +46,6 @@ async function takeTurn(path: string, owner: string, signal: AbortSignal | undef
     await delay(lookEveryMs * (0.5 + Math.random()), signal);
   }
   return false;
-}
-
-/** True of a process of this machine that is not there any more. */
-function hasEnded(owner: string): boolean {
-  const [pid, host] = owner.split(' ');
-  if (host !== hostname() || !/^\d+$/.test(pid ?? '')) return false;
-  try {
-    process.kill(Number(pid), 0);
-    return false;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH';
-  }
 }
 
 async function isOlderThan(path: string, ageMs: number): Promise<boolean> {

@@ -5,7 +5,7 @@
  */
 
 /** The longest file name that Linux and macOS take. */
-const maxFolderBytes = 255;
+export const maxFolderBytes = 255;
 /** The ending that some catalogs give to the folders of schemas. */
 export const schemaFolderEnding = '.db';
 

@@ -4,8 +4,9 @@ import { QueryError } from '@svc/base';
 import { fileError } from '../../storage/file-errors.js';
 import { syncFolder } from '../../storage/sync-folder.js';
 import type { Namespace } from '../catalog.js';
-import { lastChange, removeStale, renameAway, staleAfterMs } from './aside-folder.js';
+import { removeStale, renameAway } from './aside-folder.js';
 import { type CatalogFolder, classifiedChildren, quoted, resolveNamespace } from './catalog-folder.js';
+import { isAbandoned } from './staged-folder.js';
 import { alreadyExists, checkIsOwn, findSibling, newFolderName, pathOf } from './writable-folder.js';
 
 export async function createNamespace(context: CatalogFolder, namespace: Namespace): Promise<void> {
@@ -69,10 +70,9 @@ async function putBack(aside: string, path: string): Promise<void> {
 }
 
 async function checkIsEmpty(context: CatalogFolder, folder: string, namespace: Namespace): Promise<void> {
-  const now = Date.now();
   const found: string[] = [];
   for (const child of await classifiedChildren(context, [folder])) {
-    const isLeftover = child.kind === 'staged' && (await isAbandoned(pathOf(context, child.location), now));
+    const isLeftover = child.kind === 'staged' && (await isAbandoned(pathOf(context, child.location)));
     if (!isLeftover) found.push(`${child.kind === 'staged' ? 'table' : child.kind} ${quoted(child.name)}`);
   }
   if (found.length === 0) return;
@@ -81,13 +81,6 @@ async function checkIsEmpty(context: CatalogFolder, folder: string, namespace: N
     'SCHEMA_NOT_EMPTY',
     `Schema ${quoted(namespace.join('.'))} is not empty: it has ${found.slice(0, 3).join(', ')}${more}.`,
   );
-}
-
-/** A table that was being created, to which nobody has written for a day. */
-async function isAbandoned(path: string, now: number): Promise<boolean> {
-  const folders = [path, join(path, 'data'), join(path, 'metadata')];
-  const changes = await Promise.all(folders.map(lastChange));
-  return changes.every((changedMs) => changedMs === undefined || now - changedMs > staleAfterMs);
 }
 
 /** Tables that were dropped but kept stay where they are, in the folder that nobody lists any more. */

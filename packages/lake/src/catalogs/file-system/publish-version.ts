@@ -30,7 +30,10 @@ export async function publishVersion(
       throw new QueryError('COMMIT_CONFLICT', `Another writer made version ${version} of ${folder} first.`, {
         cause: error,
       });
-    throw await settled(store, location, body, error);
+    const outcome = await settled(store, location, body, error);
+    // There is no folder to write to: what is changed is gone.
+    if (base !== undefined && isMissing(outcome)) throw gone(folder, outcome);
+    throw outcome;
   }
   if (base !== undefined) await checkBase(store, folder, base, location);
   await writeHint(store, folder, version).catch(() => undefined);
@@ -61,12 +64,20 @@ async function checkBase(
   if (now?.version === base.version) return;
   await store.delete(linked);
   const path = store.localPath(folder);
-  if (now === undefined && path !== undefined)
-    for (const emptied of [join(path, 'metadata'), path]) await rmdir(emptied).catch(() => undefined);
-  throw new QueryError(
+  if (now === undefined && path !== undefined) await rmdir(join(path, 'metadata')).catch(() => undefined);
+  throw gone(folder);
+}
+
+function gone(folder: string, cause?: unknown): QueryError {
+  return new QueryError(
     'COMMIT_CONFLICT',
     `What is at ${folder} was dropped or replaced by another writer while it was changed.`,
+    { cause },
   );
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof QueryError && error.code === 'DATA_FILE_MISSING';
 }
 
 /** What a failed write came to: nothing, another writer's version, or our own that a power failure may still undo. */
@@ -81,7 +92,7 @@ async function settled(
     if (!found.equals(body))
       return new QueryError('COMMIT_CONFLICT', `Another writer made ${location} first.`, { cause: failure });
   } catch (error) {
-    if (error instanceof QueryError && error.code === 'DATA_FILE_MISSING') return failure;
+    if (isMissing(error)) return failure;
   }
   return new QueryError(
     'COMMIT_OUTCOME_UNKNOWN',

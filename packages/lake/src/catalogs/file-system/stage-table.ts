@@ -4,7 +4,7 @@
  * file is (commit-table.ts).
  */
 import { randomUUID } from 'node:crypto';
-import { mkdir, rename, rm, rmdir, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, rmdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { QueryError, throwIfAborted } from '@svc/base';
 import { applyUpdates } from '../../iceberg/changes/apply-updates.js';
@@ -16,7 +16,8 @@ import type { TableIdentifier } from '../catalog.js';
 import type { StagedTable } from '../writable-catalog.js';
 import { asideFolder, removeStale, renameAway } from './aside-folder.js';
 import { type CatalogFolder, quoted, resolveNamespace } from './catalog-folder.js';
-import { kindOfFolder, stagedMarker } from './folder-kind.js';
+import { kindOfFolder } from './folder-kind.js';
+import { joinStaged, markStaged, removeAbandoned } from './staged-folder.js';
 import { alreadyExists, findSibling, newFolderName, pathOf } from './writable-folder.js';
 
 export async function stageTable(
@@ -26,11 +27,13 @@ export async function stageTable(
 ): Promise<StagedTable> {
   throwIfAborted(context.options.signal);
   const place = await newPlace(context, identifier, 'table');
-  const table = newTable(definition, { tableUuid: randomUUID(), location: place.location });
+  const tableUuid = randomUUID();
+  const table = newTable(definition, { tableUuid, location: place.location });
   const updates = createTableUpdates(table);
   const metadata = applyUpdates(undefined, updates, Date.now());
   const creation: TableCommit = { requirements: [{ type: 'assert-create' }], updates };
-  await makeStagedFolder(context, place);
+  await removeAbandoned(place.location);
+  await makeStagedFolder(context, place, tableUuid);
   return {
     identifier: place.identifier,
     metadata,
@@ -64,22 +67,28 @@ export async function newPlace(
   return { identifier, parentPath, location: join(parentPath, folder) };
 }
 
-/** Does nothing when it is there already. */
-export async function makeStagedFolder(context: CatalogFolder, place: NewPlace): Promise<void> {
+/** Takes the one that is there already for another statement. */
+export async function makeStagedFolder(
+  context: CatalogFolder,
+  place: NewPlace,
+  tableUuid: string,
+): Promise<void> {
   const { parentPath, location } = place;
   const aside = asideFolder(parentPath, 'staging');
   try {
     await makeAside(place, aside);
     await mkdir(join(aside, 'data'));
-    await writeFile(join(aside, stagedMarker), '');
+    await markStaged(aside, tableUuid);
     await syncFolder(aside);
     await rename(aside, location);
     await syncFolder(parentPath);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ENOTEMPTY' && code !== 'EEXIST') throw fileError(location, error);
-    const kind = await kindOfFolder(context.store, location, {});
-    if (kind !== 'staged') throw alreadyExists(place.identifier, kind);
+    await joinStaged(location, tableUuid).catch(async (failure: unknown) => {
+      if ((failure as NodeJS.ErrnoException).code !== 'ENOENT') throw fileError(location, failure);
+      throw alreadyExists(place.identifier, await kindOfFolder(context.store, location, {}));
+    });
   } finally {
     await rm(aside, { recursive: true, force: true });
   }

@@ -85,7 +85,14 @@ test('a writer that is killed at any time leaves a readable table with all that 
     assert.equal(planned.size, metadata.snapshots.length, `seed ${seed}`);
   }
   const { tableUuid } = (await catalog.loadTable(identifier)).metadata;
-  const change = createAppend({ store, files, dataFiles: [plainFile('last')], tableUuid, specId: 0 });
+  const change = createAppend({
+    store,
+    files,
+    dataFiles: [plainFile('last')],
+    tableUuid,
+    specId: 0,
+    schemaId: 0,
+  });
   await commitWithRetry({ catalog, identifier, change });
   assert.ok((await plannedFiles()).includes('last'));
 });

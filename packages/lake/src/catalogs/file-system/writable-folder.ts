@@ -6,7 +6,7 @@ import { fileError } from '../../storage/file-errors.js';
 import type { TableIdentifier } from '../catalog.js';
 import { type CatalogFolder, classifiedChildren, quoted } from './catalog-folder.js';
 import type { FolderKind } from './folder-kind.js';
-import { folderOfName } from './folder-name.js';
+import { folderOfName, maxFolderBytes } from './folder-name.js';
 
 /** The path of a folder on this machine's disk: a catalog elsewhere cannot be changed by renaming. */
 export function pathOf({ store }: CatalogFolder, location: string): string {
@@ -19,7 +19,13 @@ export function pathOf({ store }: CatalogFolder, location: string): string {
 export function newFolderName(name: string, what: 'schema' | 'table' | 'view'): string {
   const folder = folderOfName(name);
   if (folder !== undefined) return folder;
-  throw new QueryError('INVALID_ARGUMENT', `${quoted(name)} cannot be the name of a ${what}.`);
+  const problem =
+    name === ''
+      ? 'it is empty'
+      : /\0|\p{Surrogate}/u.test(name)
+        ? 'it has a NUL character or broken Unicode'
+        : `it is too long for a folder (${maxFolderBytes} bytes)`;
+  throw new QueryError('INVALID_ARGUMENT', `${quoted(name)} cannot be the name of a ${what}: ${problem}.`);
 }
 
 export interface Sibling {

@@ -53,9 +53,9 @@ export function addSpec(draft: Draft, spec: PartitionSpec): void {
 /** 0 is the id of the order that sorts by nothing, and of no other. */
 export function addSortOrder(draft: Draft, order: SortOrder): void {
   const isUnsorted = order.fields.length === 0;
-  const print = (orderId: number) => printSortOrder({ ...order, orderId });
+  const print = (orderId: number) => printSortOrder({ ...order, orderId: isUnsorted ? 0 : orderId });
   const same = (json: JsonObject) => printSortOrder({ ...parseSortOrder(fields(json)), orderId: 0 });
-  addDefinition(draft, 'sortOrder', print, same, isUnsorted ? 0 : 1);
+  addDefinition(draft, 'sortOrder', print, same, 1);
 }
 
 export function setCurrent(draft: Draft, what: Definition, wanted: number): void {
@@ -79,9 +79,9 @@ function addDefinition(
   const wanted = printJson(print(0));
   const same = existing.find((each) => printJson(withIdZero(each)) === wanted);
   const highest = existing.reduce((most, each) => Math.max(most, Number(String(each[id]))), firstId - 1);
-  const found = same === undefined ? highest + 1 : Number(String(same[id]));
-  draft.lastAdded[what] = found;
-  if (same === undefined) draft.json.set(list, [...existing, print(found)]);
+  const added = same ?? print(highest + 1);
+  draft.lastAdded[what] = Number(String(added[id]));
+  if (same === undefined) draft.json.set(list, [...existing, added]);
 }
 
 function fields(json: JsonObject): JsonFields {

@@ -374,7 +374,7 @@ function newMemoryTable({
   const identifier = { namespace: ['test'], name: 'memory' };
   const loaded = () => ({ identifier, metadata, metadataLocation: 'mem/metadata/v1.metadata.json', store });
   const newAppend = (dataFiles: readonly AddedDataFile[], summary: Record<string, string> = {}): Append =>
-    createAppend({ store, files, dataFiles, tableUuid, specId: 0, summary });
+    createAppend({ store, files, dataFiles, tableUuid, specId: 0, schemaId: 0, summary });
   const manifests = async () => {
     const list = metadata.snapshots.at(-1)?.manifestList ?? '';
     return readManifestList((await files.avroFile(store, list)).file);

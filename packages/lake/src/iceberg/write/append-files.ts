@@ -20,6 +20,7 @@ import { specOfManifest, typedPartitionSpecs } from '../scan/partition-types.js'
 import { schemaById } from '../scan/resolve-snapshot.js';
 import type { Snapshot, SnapshotReference } from '../spec/snapshot.js';
 import type { TableMetadata } from '../spec/table-metadata.js';
+import type { NestedField } from '../spec/types.js';
 import { checkAddedFiles } from './check-added-files.js';
 import { entriesOf, existingManifests } from './existing-manifests.js';
 import { planMerges } from './merge-manifests.js';
@@ -27,6 +28,7 @@ import { newSnapshotId } from './new-snapshot-id.js';
 import { appendSummary } from './snapshot-summary.js';
 import { type TableToWrite, tableFolders } from './table-place.js';
 import { writeProperties } from './table-properties.js';
+import { mayBecome } from './type-promotion.js';
 import { type ManifestWriting, writeManifests } from './write-manifests.js';
 
 export interface AppendOptions {
@@ -35,8 +37,9 @@ export interface AppendOptions {
   readonly dataFiles: readonly AddedDataFile[];
   /** Of the table that the files were written for: they are added to no other one that has its name now. */
   readonly tableUuid: string;
-  /** The partition spec that the files were written under. */
+  /** The partition spec and the schema that the files were written under. */
   readonly specId: number;
+  readonly schemaId: number;
   /** Further entries of the snapshot's summary, like `engine-name` and `engine-version`. */
   readonly summary?: Readonly<Record<string, string>>;
   /** Milliseconds since 1970. */
@@ -93,6 +96,7 @@ async function prepare(append: Preparing, table: TableToWrite): Promise<TableCom
   const { metadata } = table;
   const { snapshotId, attempts, signal } = append;
   checkIsSameTable(append, metadata);
+  checkHasColumns(append, metadata);
   const parent = metadata.snapshots.find((each) => each.snapshotId === metadata.currentSnapshotId);
   const { formatVersion } = metadata;
   const sequenceNumber = formatVersion === 1 ? 0n : metadata.lastSequenceNumber + 1n;
@@ -149,6 +153,31 @@ function checkIsSameTable({ tableUuid }: AppendOptions, metadata: TableMetadata)
     `The table at ${metadata.location} was dropped and made anew while rows for it were written.`,
     { retryable: false },
   );
+}
+
+/** Another writer may have replaced or altered the table: rows of columns that are gone are not those of the table. */
+function checkHasColumns({ schemaId }: AppendOptions, metadata: TableMetadata): void {
+  if (schemaId === metadata.currentSchemaId) return;
+  const written = schemaById(metadata, schemaId);
+  const problem = lackingColumn(written.fields, schemaById(metadata, undefined).fields);
+  if (problem === undefined) return;
+  throw new QueryError(
+    'COMMIT_CONFLICT',
+    `The table at ${metadata.location} was changed by another writer while rows for it were written: ${problem}.`,
+    { retryable: false },
+  );
+}
+
+function lackingColumn(written: readonly NestedField[], now: readonly NestedField[]): string | undefined {
+  const gone = written.find((field) => {
+    const found = now.find((each) => each.id === field.id);
+    return found === undefined || !mayBecome(field.type, found.type);
+  });
+  if (gone !== undefined) return `column ${JSON.stringify(gone.name)} is another one, or gone`;
+  const missing = now.find(
+    ({ id, required }) => required && !written.find((each) => each.id === id)?.required,
+  );
+  return missing && `column ${JSON.stringify(missing.name)} must not be null now`;
 }
 
 /** The sequence number is the attempt's; all else of a manifest of added files stays true whoever commits before. */

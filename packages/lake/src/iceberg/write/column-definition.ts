@@ -3,6 +3,7 @@ import { QueryError } from '@svc/base';
 import { clip } from '../spec/lossless-json.js';
 import { isPrimitive, printType } from '../spec/type-text.js';
 import type { IcebergType, NestedField, PrimitiveType } from '../spec/types.js';
+import { mayBecome } from './type-promotion.js';
 
 export interface ColumnDefinition {
   readonly name: string;
@@ -36,17 +37,18 @@ const laterTypes: ReadonlySet<string> = new Set(['timestamp_ns', 'timestamptz_ns
 
 /**
  * Gives field ids level by level, as Iceberg's own writers do: first all columns, then the fields inside the first of
- * them. Throws INVALID_ARGUMENT naming the column: names that are empty, twice there (the engine ignores case), or no
- * Unicode; types that no table of the format version can have.
+ * them. A column that `existing` has by name keeps its id, unless its type is none that the column could have been
+ * changed to: then it is another column. Throws INVALID_ARGUMENT naming the column: names that are empty, twice there
+ * (the engine ignores case), or no Unicode; types that no table of the format version can have.
  */
 export function assignFieldIds(
   columns: readonly ColumnDefinition[],
   formatVersion: number,
-  lastColumnId = 0,
+  existing: ColumnsWithIds = { fields: [], lastColumnId: 0 },
 ): ColumnsWithIds {
   if (columns.length === 0) throw invalid('A table needs at least one column.');
-  const ids: Ids = { last: lastColumnId, formatVersion };
-  const fields = assignFields(columns, '', 0, ids);
+  const ids: Ids = { last: existing.lastColumnId, formatVersion };
+  const fields = assignFields(columns, { prefix: '', depth: 0, known: existing.fields }, ids);
   checkPaths(fields);
   return { fields, lastColumnId: ids.last };
 }
@@ -56,50 +58,84 @@ interface Ids {
   readonly formatVersion: number;
 }
 
+interface Level {
+  /** What the names of its fields stand behind in a path. */
+  readonly prefix: string;
+  readonly depth: number;
+  /** What the table had here. */
+  readonly known: readonly NestedField[];
+}
+
 function assignFields(
   columns: readonly ColumnDefinition[],
-  prefix: string,
-  depth: number,
+  { prefix, depth, known }: Level,
   ids: Ids,
 ): readonly NestedField[] {
   const names = new Map<string, string>();
   for (const { name } of columns) checkName(name, prefix, names);
-  const first = ids.last + 1;
-  ids.last += columns.length;
+  const found = columns.map(({ name, type }) => {
+    const field = fieldNamed(known, name);
+    const isSame = field !== undefined && mayBecome(field.type, type);
+    return isSame ? { id: field.id, type: field.type } : { id: nextId(ids), type: undefined };
+  });
   return columns.map((column, index) => ({
-    id: first + index,
+    id: found[index]?.id ?? nextId(ids),
     name: column.name,
     required: column.required ?? false,
-    type: assignType(column.type, `${prefix}${column.name}`, depth, ids),
+    type: assignType(column.type, { path: `${prefix}${column.name}`, depth, known: found[index]?.type }, ids),
     ...(column.doc !== undefined && { doc: column.doc }),
   }));
 }
 
-function assignType(type: ColumnType, path: string, depth: number, ids: Ids): IcebergType {
+function nextId(ids: Ids): number {
+  ids.last += 1;
+  return ids.last;
+}
+
+/** The one that is spelled so, or else differs in case. */
+function fieldNamed(fields: readonly NestedField[], name: string): NestedField | undefined {
+  const lowerCase = name.toLowerCase();
+  return (
+    fields.find((field) => field.name === name) ??
+    fields.find((field) => field.name.toLowerCase() === lowerCase)
+  );
+}
+
+interface Inner {
+  readonly path: string;
+  readonly depth: number;
+  /** What the column was, if it keeps its id. */
+  readonly known: IcebergType | undefined;
+}
+
+function assignType(type: ColumnType, { path, depth, known }: Inner, ids: Ids): IcebergType {
   if (depth > maxDepth) throw invalid(`Column ${quoted(path)} is nested deeper than ${maxDepth} levels.`);
   switch (type.kind) {
-    case 'struct':
+    case 'struct': {
       if (type.fields.length === 0) throw invalid(`Column ${quoted(path)} is a struct without fields.`);
-      return { kind: 'struct', fields: assignFields(type.fields, `${path}.`, depth + 1, ids) };
+      const fields = known?.kind === 'struct' ? known.fields : [];
+      return {
+        kind: 'struct',
+        fields: assignFields(type.fields, { prefix: `${path}.`, depth: depth + 1, known: fields }, ids),
+      };
+    }
     case 'list': {
-      ids.last += 1;
-      const elementId = ids.last;
-      const element = assignType(type.element, `${path}.element`, depth + 1, ids);
+      const was = known?.kind === 'list' && mayBecome(known.element, type.element) ? known : undefined;
+      const elementId = was?.elementId ?? nextId(ids);
+      const inner = { path: `${path}.element`, depth: depth + 1, known: was?.element };
+      const element = assignType(type.element, inner, ids);
       return { kind: 'list', elementId, elementRequired: type.elementRequired ?? false, element };
     }
     case 'map': {
-      ids.last += 2;
-      const valueId = ids.last;
-      const key = assignType(type.key, `${path}.key`, depth + 1, ids);
-      const value = assignType(type.value, `${path}.value`, depth + 1, ids);
-      return {
-        kind: 'map',
-        keyId: valueId - 1,
-        key,
-        valueId,
-        valueRequired: type.valueRequired ?? false,
-        value,
-      };
+      const was = known?.kind === 'map' ? known : undefined;
+      const knownKey = was && mayBecome(was.key, type.key) ? was : undefined;
+      const knownValue = was && mayBecome(was.value, type.value) ? was : undefined;
+      const keyId = knownKey?.keyId ?? nextId(ids);
+      const valueId = knownValue?.valueId ?? nextId(ids);
+      const key = assignType(type.key, { path: `${path}.key`, depth: depth + 1, known: knownKey?.key }, ids);
+      const inner = { path: `${path}.value`, depth: depth + 1, known: knownValue?.value };
+      const value = assignType(type.value, inner, ids);
+      return { kind: 'map', keyId, key, valueId, valueRequired: type.valueRequired ?? false, value };
     }
     default:
       checkPrimitive(type, path, ids.formatVersion);

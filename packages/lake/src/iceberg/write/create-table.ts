@@ -45,11 +45,8 @@ export function newTable(
   definition: TableDefinition,
   place: { readonly tableUuid: string; readonly location: string },
 ): NewTable {
-  const formatVersion = formatVersionOf(definition);
-  const properties = Object.fromEntries(
-    Object.entries(definition.properties ?? {}).filter(([key]) => key !== formatVersionProperty),
-  );
-  checkProperties(properties);
+  const formatVersion = definedFormatVersion(definition) ?? 2;
+  const properties = definedProperties(definition);
   const { fields, lastColumnId } = assignFieldIds(definition.columns, formatVersion);
   return {
     ...place,
@@ -76,14 +73,24 @@ export function createTableUpdates(table: NewTable): readonly TableUpdate[] {
   ];
 }
 
-function formatVersionOf({ formatVersion, properties }: TableDefinition): number {
+/** What the definition says of it. Throws INVALID_ARGUMENT for a version that is not written. */
+export function definedFormatVersion({ formatVersion, properties }: TableDefinition): 1 | 2 | undefined {
   const written = properties?.[formatVersionProperty];
-  const wanted = formatVersion ?? (written === undefined ? 2 : Number(written));
-  if (wanted === 1 || wanted === 2) return wanted;
+  const wanted = formatVersion ?? (written === undefined ? undefined : Number(written));
+  if (wanted === undefined || wanted === 1 || wanted === 2) return wanted;
   throw new QueryError(
     'INVALID_ARGUMENT',
     `A table cannot be made with the format version ${clip(written ?? String(formatVersion), 60)}: versions 1 and 2 are written.`,
   );
+}
+
+/** Those that are kept as properties. Throws INVALID_ARGUMENT naming one that cannot be. */
+export function definedProperties({ properties = {} }: TableDefinition): Readonly<Record<string, string>> {
+  const kept = Object.fromEntries(
+    Object.entries(properties).filter(([key]) => key !== formatVersionProperty),
+  );
+  checkProperties(kept);
+  return kept;
 }
 
 function checkProperties(properties: Readonly<Record<string, string>>): void {

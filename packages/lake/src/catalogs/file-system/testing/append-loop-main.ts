@@ -19,7 +19,14 @@ const { tableUuid } = (await catalog.loadTable(identifier)).metadata;
 
 for (let index = 0; index < Number(count); index++) {
   const location = `${name}-${index}`;
-  const change = createAppend({ store, files, dataFiles: [plainFile(location)], tableUuid, specId: 0 });
+  const change = createAppend({
+    store,
+    files,
+    dataFiles: [plainFile(location)],
+    tableUuid,
+    specId: 0,
+    schemaId: 0,
+  });
   await commitWithRetry({ catalog, identifier, change });
   process.stdout.write(`${location}\n`);
 }

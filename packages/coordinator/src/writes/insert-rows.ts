@@ -1,0 +1,65 @@
+/** INSERT: a query's rows become data files, and these a snapshot. */
+import { QueryError } from '@svc/base';
+import { commitWithRetry } from '@svc/lake';
+import type { Insert } from '@svc/sql';
+import { writablePlace } from './change-catalog.js';
+import { planRows } from './plan-rows.js';
+import { columnNames } from './query-columns.js';
+import {
+  appendOf,
+  currentFields,
+  discardOnFailure,
+  targetColumns,
+  type WriteDependencies,
+  type WriteOptions,
+  type WriteOutcome,
+  writeRows,
+} from './write-rows.js';
+
+/** Throws what the query throws, BINDING_ERROR and EVALUATION_ERROR naming the column, and what a commit throws. */
+export async function insertRows(
+  statement: Insert,
+  dependencies: WriteDependencies,
+  options: WriteOptions,
+): Promise<WriteOutcome> {
+  const { session, signal } = options;
+  const { catalogs } = dependencies.planner;
+  const { identifier, name, writable } = writablePlace(statement.name, {
+    settings: session.settings,
+    catalogs,
+  });
+  const table = await writable.loadTable(identifier, { signal });
+  const plan = await planRows(statement.query, dependencies, options);
+  const names = columnNames(plan.stub.description.schema);
+  if (statement.byName) checkDistinct(names);
+  const columns = targetColumns(
+    statement.byName ? { columns: names } : statement,
+    name,
+    currentFields(table),
+    names.length,
+  );
+  const rows = await writeRows({ dependencies, options, table, ...plan, columns });
+  if (rows.dataFiles.length > 0) {
+    const append = appendOf(rows.dataFiles, table, dependencies);
+    await discardOnFailure(rows, () =>
+      commitWithRetry({ catalog: writable, identifier: table.identifier, change: append, signal }),
+    );
+  }
+  return { text: `${rowsText(rows.rowCount)} added to ${name}.`, rowCount: rows.rowCount };
+}
+
+function checkDistinct(names: readonly string[]): void {
+  const seen = new Set<string>();
+  for (const name of names) {
+    if (seen.has(name.toLowerCase()))
+      throw new QueryError(
+        'BINDING_ERROR',
+        `Column ${JSON.stringify(name)} is twice in the answer of the query, whose columns go by their names.`,
+      );
+    seen.add(name.toLowerCase());
+  }
+}
+
+function rowsText(count: bigint): string {
+  return count === 1n ? '1 row was' : `${count} rows were`;
+}

@@ -1,0 +1,22 @@
+import { planQuery, type QueryPlan } from '../planner/plan-query.js';
+import { ownerOf } from '../planner/planner-dependencies.js';
+import { parameterRowCount, rowsByParameters } from './parameter-rows.js';
+import type { RowsToWrite, WriteDependencies, WriteOptions } from './write-rows.js';
+
+export interface PlannedRows extends QueryPlan {
+  readonly fill?: RowsToWrite['fill'];
+}
+
+/** Plans the query whose rows are written; with several rows of parameters it runs once for each. */
+export async function planRows(
+  sql: string,
+  { planner, analyzer }: WriteDependencies,
+  { session, parameters, signal }: WriteOptions,
+): Promise<PlannedRows> {
+  const query = await analyzer.analyze(sql, ownerOf(session), signal);
+  if (parameters === undefined || parameterRowCount(parameters) === 1)
+    return await planQuery(planner, { query, session, parameters, signal });
+  const plan = await planQuery(planner, { query, session, signal });
+  const { sql: rowsSql, fill } = rowsByParameters(plan, query.gated.parameters, parameters);
+  return { ...plan, fragment: { ...plan.fragment, sql: rowsSql, lane: 'query' }, fill };
+}
