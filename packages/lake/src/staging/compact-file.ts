@@ -4,6 +4,7 @@ import { QueryError } from '@svc/base';
 import type { ParquetFooter } from '../parquet/footer.js';
 import type { FooterCache } from '../parquet/footer-cache.js';
 import type { CopyStep } from '../storage/copy-plan.js';
+import { displayLocation } from '../storage/display-location.js';
 import type { ObjectInfo, ObjectStore } from '../storage/object-store.js';
 import { encodeCompactFooter } from './compact-footer.js';
 import { layOut, type PlacedChunk, selectionBytes } from './compact-layout.js';
@@ -63,7 +64,7 @@ export async function useCompactFile<T>(
     if (result === undefined)
       throw new QueryError(
         'STORAGE_ERROR',
-        `The staged copy of ${location} disappeared while it was being used.`,
+        `The staged copy of ${displayLocation(location)} disappeared while it was being used.`,
       );
     return { result: result.value, entry, bytesFetched };
   });
@@ -122,7 +123,7 @@ async function write(
   try {
     // Opened before room is made: making room may remove the very entries that the union is made from.
     for (const entry of existing) await sources.addEntry(entry);
-    giveBack = await cache.reserve(sizeBytes, `Staging ${info.location}`);
+    giveBack = await cache.reserve(sizeBytes, `Staging ${displayLocation(info.location)}`);
     const sealed = await writeEntry({
       path,
       footer,
@@ -170,7 +171,10 @@ class ChunkSources {
       const buffer = Buffer.allocUnsafeSlow(end - start);
       const { bytesRead } = await file.read(buffer, 0, buffer.length, start);
       if (bytesRead !== buffer.length)
-        throw new QueryError('STORAGE_ERROR', `The staged copy of ${this.#info.location} is cut short.`);
+        throw new QueryError(
+          'STORAGE_ERROR',
+          `The staged copy of ${displayLocation(this.#info.location)} is cut short.`,
+        );
       return buffer;
     };
     const { chunks } = layOut(this.#footer, entry.header.selection, headerLength(entry.header));
@@ -193,7 +197,7 @@ class ChunkSources {
     const { location, version } = this.#info;
     const [bytes] = await this.#context.store.readRanges(location, [{ start, end }], { version, signal });
     if (bytes?.length !== end - start)
-      throw new QueryError('DATA_CORRUPT', `${location} answered fewer bytes than it has.`);
+      throw new QueryError('DATA_CORRUPT', `${displayLocation(location)} answered fewer bytes than it has.`);
     this.bytesFetched += bytes.length;
     return bytes;
   };
