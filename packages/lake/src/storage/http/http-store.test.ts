@@ -25,7 +25,10 @@ async function withSite(
   await using server = await startTestServer(async (request, response) => {
     await handle(request, response);
   });
-  const store = createHttpStore({ ...options, limits: { firstDelayMs: 1, ...options.limits } });
+  const store = createHttpStore({
+    ...options,
+    limits: { firstDelayMs: 1, hedges: false, ...options.limits },
+  });
   await body({ server, store, url: `${server.url}/x.parquet` });
 }
 

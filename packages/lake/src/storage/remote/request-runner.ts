@@ -19,6 +19,8 @@ export interface RequestLimits {
   readonly maxDelayMs: number;
   /** A server that is silent for so long has lost the request. */
   readonly maxSilenceMs: number;
+  /** Whether late requests are sent a second time. */
+  readonly hedges: boolean;
 }
 
 export const defaultRequestLimits: RequestLimits = {
@@ -28,6 +30,7 @@ export const defaultRequestLimits: RequestLimits = {
   firstDelayMs: 100,
   maxDelayMs: 5000,
   maxSilenceMs: 15_000,
+  hedges: true,
 };
 
 export interface RequestOptions {
@@ -48,8 +51,14 @@ export class RequestRunner {
   readonly #limits: RequestLimits;
   readonly #budget: ByteBudget;
   readonly #latencies = new Latencies();
+  readonly #prepare: (signal: AbortSignal | undefined) => Promise<unknown>;
 
-  constructor(limits: Partial<RequestLimits> = {}) {
+  /** `prepare` is waited for before each request, and its time is not the server's: loading a client, new credentials. */
+  constructor(
+    limits: Partial<RequestLimits> = {},
+    prepare: (signal: AbortSignal | undefined) => Promise<unknown> = async () => undefined,
+  ) {
+    this.#prepare = prepare;
     this.#limits = { ...defaultRequestLimits, ...limits };
     this.#budget = new ByteBudget(this.#limits.maxBytesInFlight);
   }
@@ -62,6 +71,7 @@ export class RequestRunner {
     await this.#budget.acquire(share, options.signal);
     try {
       for (let failures = 0; ; ) {
+        await this.#prepare(options.signal);
         const outcome = await this.#attemptHedged(options, attempt);
         throwIfAborted(options.signal);
         if (outcome.kind === 'done') return outcome.value;
@@ -95,7 +105,7 @@ export class RequestRunner {
     let timer: NodeJS.Timeout | undefined;
     try {
       const { kind } = options;
-      if (kind === undefined) return await first;
+      if (kind === undefined || !this.#limits.hedges) return await first;
       const second = new Promise<Outcome<T>>((resolve, reject) => {
         const wait = (): void => {
           timer = setTimeout(

@@ -59,7 +59,7 @@ export class S3Connection {
     if (access.kind === 'provider') this.#renewing = new RenewingCredentials(access.provide);
   }
 
-  async open(signal: AbortSignal): Promise<OpenS3> {
+  async open(signal: AbortSignal | undefined): Promise<OpenS3> {
     this.#client ??= this.#connect();
     const open = await this.#client;
     if (this.#renewing === undefined) return open;

@@ -105,7 +105,7 @@ test('asks a second time for what is late, and only for a few', async () => {
   await withS3(async (s3) => {
     const bytes = sampleBytes(MiB);
     s3.put('t/data.parquet', bytes);
-    const store = s3.store();
+    const store = s3.store({ limits: { hedges: true } });
     const ranges = Array.from({ length: 100 }, (_, index) => ({ start: index * 10, end: index * 10 + 5 }));
     for (const range of ranges) await store.readRanges(location, [range]);
     s3.fault = (request) => (request.index === 100 ? { kind: 'late', ms: 60_000 } : undefined);

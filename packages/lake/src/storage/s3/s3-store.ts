@@ -22,7 +22,7 @@ export interface S3StoreOptions extends S3Place {
 export function createS3Store(options: S3StoreOptions): ObjectStore {
   const connection = new S3Connection(options, options.access, options.connections ?? createConnections());
   const requests = new S3Requests(connection, options.metrics);
-  const runner = new RequestRunner(options.limits);
+  const runner = new RequestRunner(options.limits, (signal) => connection.open(signal));
   return {
     ...createRemoteReads(createS3Source(requests), runner),
     ...createS3Writes(requests, runner),

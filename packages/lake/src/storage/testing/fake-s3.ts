@@ -100,7 +100,7 @@ export async function startFakeS3(): Promise<FakeS3> {
           provide: async () => ({ accessKeyId: 'key', secretAccessKey: 'hunter2' }),
         },
         ...options,
-        limits: { firstDelayMs: 1, ...options.limits },
+        limits: { firstDelayMs: 1, hedges: false, ...options.limits },
       }),
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
