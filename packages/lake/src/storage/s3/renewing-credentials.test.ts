@@ -3,6 +3,8 @@ import { test } from 'node:test';
 import { QueryError } from '@svc/base';
 import { RenewingCredentials } from './renewing-credentials.js';
 
+const refusal = new QueryError('STORAGE_ACCESS_DENIED', 'Expired.');
+
 /** A provider whose credentials live `lifeMs`, at a clock that stands still unless it is moved. */
 function provider(lifeMs: number | undefined) {
   const state = { nowMs: 1_000_000, given: 0, failure: undefined as QueryError | undefined };
@@ -38,9 +40,9 @@ test('credentials without an end are kept until they are refused', async () => {
   const lease = await renewing.current();
   state.nowMs += 1e12;
   assert.equal(await key(), 'key1');
-  renewing.refuse(lease.generation);
+  renewing.refuse(lease.generation, refusal);
   assert.equal(await key(), 'key2');
-  renewing.refuse(lease.generation);
+  renewing.refuse(lease.generation, refusal);
   assert.equal(await key(), 'key2', 'a late refusal of the old ones is no refusal of the new ones');
 });
 
@@ -59,8 +61,8 @@ test('a provider that fails early is asked again before the end, and is heard af
 test('the same credentials once more are no new ones', async () => {
   const same = { accessKeyId: 'key', secretAccessKey: 'x' };
   const renewing = new RenewingCredentials(async () => same);
-  renewing.refuse((await renewing.current()).generation);
-  await assert.rejects(renewing.current(), { code: 'STORAGE_ACCESS_DENIED' });
+  renewing.refuse((await renewing.current()).generation, refusal);
+  await assert.rejects(renewing.current(), refusal);
 });
 
 test('a request that is aborted leaves the call to the others', async () => {

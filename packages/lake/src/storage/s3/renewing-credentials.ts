@@ -28,7 +28,7 @@ export class RenewingCredentials {
   readonly #nowMs: () => number;
   #lease: CredentialLease | undefined;
   #renewAtMs = Number.POSITIVE_INFINITY;
-  #refused: S3Credentials | undefined;
+  #refused: { readonly credentials: S3Credentials; readonly error: QueryError } | undefined;
   #renewing: Promise<CredentialLease> | undefined;
   #generation = 0;
 
@@ -47,10 +47,10 @@ export class RenewingCredentials {
     return abortable(this.#renewing, signal);
   }
 
-  /** Storage says that credentials have expired: the next request asks for new ones. */
-  refuse(generation: number): void {
+  /** Storage takes credentials no longer: the next request asks for new ones, and throws `error` when there are none. */
+  refuse(generation: number, error: QueryError): void {
     if (this.#lease?.generation !== generation) return;
-    this.#refused = this.#lease.credentials;
+    this.#refused = { credentials: this.#lease.credentials, error };
     this.#lease = undefined;
   }
 
@@ -60,7 +60,8 @@ export class RenewingCredentials {
     try {
       using abort = linkAbort(undefined, maxProviderMs, providerTimeout);
       const credentials = await abortable(this.#provide(abort.signal), abort.signal);
-      if (isSame(credentials, this.#refused)) throw expiredAgain();
+      const refused = this.#refused;
+      if (refused !== undefined && isSame(credentials, refused.credentials)) throw refused.error;
       return this.#keep(credentials, beganMs);
     } catch (error) {
       const expiresAtMs = old?.credentials.expiresAt?.getTime() ?? 0;
@@ -82,15 +83,8 @@ export class RenewingCredentials {
   }
 }
 
-function isSame(a: S3Credentials, b: S3Credentials | undefined): boolean {
-  return a.accessKeyId === b?.accessKeyId && a.sessionToken === b.sessionToken;
-}
-
-function expiredAgain(): QueryError {
-  return new QueryError(
-    'STORAGE_ACCESS_DENIED',
-    'The credentials for object storage have expired, and no newer ones are given out.',
-  );
+function isSame(a: S3Credentials, b: S3Credentials): boolean {
+  return a.accessKeyId === b.accessKeyId && a.sessionToken === b.sessionToken;
 }
 
 function providerTimeout(): QueryError {

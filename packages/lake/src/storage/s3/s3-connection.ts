@@ -2,6 +2,7 @@
 import type { Agent as HttpAgent } from 'node:http';
 import type { Agent as HttpsAgent } from 'node:https';
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
+import type { QueryError } from '@svc/base';
 import { RenewingCredentials, type S3CredentialProvider } from './renewing-credentials.js';
 
 type Sdk = typeof import('@aws-sdk/client-s3');
@@ -67,10 +68,10 @@ export class S3Connection {
     return { ...open, generation };
   }
 
-  /** The credentials of a request were refused as expired. False when there is no way to newer ones. */
-  renew({ generation }: OpenS3): boolean {
+  /** The credentials of a request are no longer taken. False when there is no way to newer ones. */
+  renew({ generation }: OpenS3, refusal: QueryError): boolean {
     if (this.#renewing !== undefined) {
-      this.#renewing.refuse(generation);
+      this.#renewing.refuse(generation, refusal);
       return true;
     }
     if (this.#access.kind === 'anonymous') return false;

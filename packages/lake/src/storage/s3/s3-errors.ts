@@ -15,6 +15,8 @@ export interface S3Failure {
 }
 
 const expiredCodes = new Set(['ExpiredToken', 'ExpiredTokenException', 'TokenRefreshRequired']);
+/** Servers that forget temporary credentials at their end do not know them afterwards. */
+const forgottenCodes = new Set(['InvalidAccessKeyId', 'InvalidToken', 'InvalidTokenId']);
 const overloadCodes = new Set([
   'SlowDown',
   'SlowDownRead',
@@ -57,16 +59,17 @@ export function s3Failure(caught: unknown): S3Failure | undefined {
   };
 }
 
-export function isExpired({ code }: S3Failure): boolean {
-  return expiredCodes.has(code);
+/** Whether newer credentials may be taken where these are not. */
+export function isOutlived({ code }: S3Failure): boolean {
+  return expiredCodes.has(code) || forgottenCodes.has(code);
 }
 
-/** A failed request as the outcome of its try: expired credentials are worth another one at once. Throws what will not pass. */
+/** A failed request as the outcome of its try: credentials that are no longer taken are worth another one at once. Throws what will not pass. */
 export function s3Outcome(caught: unknown, location: string, region: string): Outcome<never> {
   const failure = s3Failure(caught);
   if (failure === undefined) return networkOutcome(caught, location);
   const { code, status, cause } = failure;
-  if (isExpired(failure)) return { kind: 'again', error: deniedError(failure, location), afterMs: 0 };
+  if (isOutlived(failure)) return { kind: 'again', error: deniedError(failure, location), afterMs: 0 };
   const isOverloaded = overloadCodes.has(code) || status === 503 || status === 429;
   if (isOverloaded || passingCodes.has(code) || status === 500 || status === 502 || status === 504)
     return {
@@ -121,6 +124,7 @@ function reasonOf(code: string): string {
     case 'RequestTimeTooSkewed':
       return 'the clock of this machine is wrong';
     case 'InvalidToken':
+    case 'InvalidTokenId':
       return 'the session token is not valid';
     default:
       return expiredCodes.has(code) ? 'the credentials have expired' : code;

@@ -3,7 +3,7 @@ import type { Metrics } from '@svc/base';
 import { displayLocation } from '../display-location.js';
 import { done, type Outcome, type Try } from '../remote/outcome.js';
 import type { OpenS3, S3Connection } from './s3-connection.js';
-import { isExpired, type S3Failure, s3Failure, s3Outcome } from './s3-errors.js';
+import { isOutlived, type S3Failure, s3Failure, s3Outcome } from './s3-errors.js';
 
 /** The counters of the service that object storage has a part in. */
 export type StorageMetrics = Pick<Metrics, 's3Requests' | 's3BytesRead' | 's3BytesWritten'>;
@@ -46,9 +46,9 @@ export class S3Requests {
       const outcome = s3Outcome(caught, displayLocation(location), s3.region);
       if (
         failure !== undefined &&
-        isExpired(failure) &&
+        isOutlived(failure) &&
         outcome.kind === 'again' &&
-        !this.#connection.renew(s3)
+        !this.#connection.renew(s3, outcome.error)
       )
         throw outcome.error;
       return outcome;
