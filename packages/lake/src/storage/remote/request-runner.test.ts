@@ -74,7 +74,7 @@ test('a failure of one of two requests waits for the other', async () => {
 });
 
 test('second requests are few, however late everything is', async () => {
-  const runner = new RequestRunner({ maxSilenceMs: 700, maxTries: 1 });
+  const runner = new RequestRunner({ maxSilenceMs: 1400, maxTries: 1 });
   let seconds = 0;
   const runs = Array.from({ length: 20 }, () =>
     runner.run({ ...request, bytes: 0 }, (attempt) => {
@@ -85,6 +85,21 @@ test('second requests are few, however late everything is', async () => {
   const results = await Promise.allSettled(runs);
   assert.ok(results.every(({ status }) => status === 'rejected'));
   assert.ok(seconds <= 3, `${seconds}`);
+});
+
+test('an answer that comes slowly but steadily is not asked for again', async () => {
+  const runner = new RequestRunner();
+  for (let index = 0; index < 10; index += 1) await runner.run(request, async () => done('warm'));
+  let tries = 0;
+  const answer = await runner.run(request, async ({ heard }) => {
+    tries += 1;
+    for (let chunk = 0; chunk < 30; chunk += 1) {
+      await delay(10);
+      heard(1);
+    }
+    return done('steady');
+  });
+  assert.deepEqual([answer, tries], ['steady', 1]);
 });
 
 test('an abort ends every request under way and waits for none', async () => {

@@ -4,7 +4,7 @@
  */
 import { delay, linkAbort, QueryError, throwIfAborted } from '@svc/base';
 import { ByteBudget } from '../byte-budget.js';
-import { Latencies } from './latencies.js';
+import { Latencies, type Lateness } from './latencies.js';
 import type { Outcome, Try } from './outcome.js';
 
 export interface RequestLimits {
@@ -94,8 +94,10 @@ export class RequestRunner {
   async #attemptHedged<T>(options: RequestOptions, attempt: Attempt<T>): Promise<Outcome<T>> {
     using stop = linkAbort(options.signal);
     const running: Promise<Outcome<T>>[] = [];
+    const progress = new Progress();
     const start = (isFirst: boolean): Promise<Outcome<T>> => {
-      const tried = this.#attemptOnce(options, attempt, { isFirst, parent: stop.signal });
+      const place = { isFirst, parent: stop.signal, progress: isFirst ? progress : new Progress() };
+      const tried = this.#attemptOnce(options, attempt, place);
       running.push(tried);
       tried.catch(() => undefined); // Reported where it is waited for.
       return tried;
@@ -107,20 +109,20 @@ export class RequestRunner {
       const { kind } = options;
       if (kind === undefined || !this.#limits.hedges) return await first;
       const second = new Promise<Outcome<T>>((resolve, reject) => {
-        const wait = (): void => {
-          timer = setTimeout(
-            () => {
-              // Answers that arrived while this process was busy are looked at before the server is called late.
-              setImmediate(() => {
-                if (timer === undefined) return;
-                if (this.#latencies.takeHedge(performance.now())) start(false).then(resolve, reject);
-                else wait();
-              });
-            },
-            this.#latencies.hedgeAfterMs(kind, options.bytes),
-          );
+        const wait = (ms: number): void => {
+          timer = setTimeout(() => {
+            // Answers that arrived while this process was busy are looked at before the server is called late.
+            setImmediate(() => {
+              if (timer === undefined) return;
+              const late = this.#latencies.lateAfter(kind);
+              const leftMs = progress.msUntil(late);
+              if (leftMs > 0) wait(leftMs);
+              else if (this.#latencies.takeHedge(performance.now())) start(false).then(resolve, reject);
+              else wait(late.silenceMs);
+            });
+          }, ms);
         };
-        wait();
+        wait(this.#latencies.lateAfter(kind).silenceMs);
       });
       second.catch(() => undefined);
       const winner = await Promise.race([settled(first), settled(second)]);
@@ -139,7 +141,7 @@ export class RequestRunner {
   async #attemptOnce<T>(
     { kind, what, maxSilenceMs = this.#limits.maxSilenceMs }: RequestOptions,
     attempt: Attempt<T>,
-    { isFirst, parent }: { readonly isFirst: boolean; readonly parent: AbortSignal },
+    { isFirst, parent, progress }: Place,
   ): Promise<Outcome<T>> {
     using abort = linkAbort(parent);
     const silence = new QueryError(
@@ -147,11 +149,14 @@ export class RequestRunner {
       `Storage was silent for ${maxSilenceMs / 1000} seconds while ${what} was being accessed.`,
     );
     const timer = setTimeout(() => abort.abort(silence), maxSilenceMs);
-    const began = performance.now();
+    const heard = (): void => {
+      timer.refresh();
+      progress.note();
+    };
     try {
-      const outcome = await attempt({ signal: abort.signal, isFirst, heard: () => timer.refresh() });
-      if (outcome.kind === 'done' && kind !== undefined)
-        this.#latencies.observe(kind, performance.now() - began);
+      const outcome = await attempt({ signal: abort.signal, isFirst, heard });
+      progress.note();
+      if (outcome.kind === 'done' && kind !== undefined) this.#latencies.observe(kind, progress.times());
       return outcome;
     } catch (error) {
       if (abort.signal.reason === silence && !parent.aborted) return { kind: 'again', error: silence };
@@ -160,6 +165,35 @@ export class RequestRunner {
     } finally {
       clearTimeout(timer);
     }
+  }
+}
+
+/** One of the two requests that a try may be. */
+interface Place {
+  readonly isFirst: boolean;
+  readonly parent: AbortSignal;
+  readonly progress: Progress;
+}
+
+/** When a request was sent, and when something was last heard of its answer. */
+class Progress {
+  readonly #beganMs = performance.now();
+  #heardMs = this.#beganMs;
+  #silenceMs = 0;
+
+  note(): void {
+    const nowMs = performance.now();
+    this.#silenceMs = Math.max(this.#silenceMs, nowMs - this.#heardMs);
+    this.#heardMs = nowMs;
+  }
+
+  times(): Lateness {
+    return { silenceMs: this.#silenceMs, totalMs: this.#heardMs - this.#beganMs };
+  }
+
+  /** 0 or less when the request is late by one of the two. */
+  msUntil({ silenceMs, totalMs }: Lateness): number {
+    return Math.min(this.#heardMs + silenceMs, this.#beganMs + totalMs) - performance.now();
   }
 }
 
