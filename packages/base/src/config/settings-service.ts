@@ -131,7 +131,7 @@ export const serviceSettings = {
   ),
   'storage.s3_region': optional(
     string,
-    'Region of that storage; not set: what the AWS profile says, else `us-east-1`.',
+    'Region of that storage; not set: what the AWS tools say where their credentials are used, else `us-east-1`.',
   ),
   'storage.s3_access_key': optional(
     secretString,

@@ -1,4 +1,5 @@
 /** Brings a selection of one data file into the cache as a compact file, fetching only what no entry has. */
+import { createHash } from 'node:crypto';
 import { open, rm } from 'node:fs/promises';
 import { QueryError } from '@svc/base';
 import type { ParquetFooter } from '../parquet/footer.js';
@@ -42,7 +43,8 @@ export async function useCompactFile<T>(
   use: (path: string, entry: CacheEntry) => Promise<T>,
 ): Promise<CompactFile<T>> {
   const { cache, signal } = context;
-  const { location, version } = info;
+  const { version } = info;
+  const location = nameInCache(info.location);
   const tryCached = async (): Promise<CompactFile<T> | undefined> => {
     for (let entry = cache.find(location, version, selection); entry !== undefined; ) {
       const found = entry;
@@ -64,7 +66,7 @@ export async function useCompactFile<T>(
     if (result === undefined)
       throw new QueryError(
         'STORAGE_ERROR',
-        `The staged copy of ${displayLocation(location)} disappeared while it was being used.`,
+        `The staged copy of ${displayLocation(info.location)} disappeared while it was being used.`,
       );
     return { result: result.value, entry, bytesFetched };
   });
@@ -77,7 +79,7 @@ async function fill(
 ): Promise<{ readonly entry: CacheEntry; readonly bytesFetched: number }> {
   const { cache, store, footers, signal } = context;
   const footer = await footers.get(store, info, signal);
-  const existing = cache.entriesOf(info.location, info.version);
+  const existing = cache.entriesOf(nameInCache(info.location), info.version);
   const wider = widen(footer, selection, existing);
   try {
     return await write(info, footer, wider, existing, context);
@@ -112,7 +114,12 @@ async function write(
   context: CompactFileContext,
 ): Promise<{ readonly entry: CacheEntry; readonly bytesFetched: number }> {
   const { cache, signal } = context;
-  const draft: EntryHeader = { location: info.location, version: info.version, selection, rowCount: 0 };
+  const draft: EntryHeader = {
+    location: nameInCache(info.location),
+    version: info.version,
+    selection,
+    rowCount: 0,
+  };
   const rowCount = selection.rowGroups.reduce((sum, rowGroup) => sum + (footer.rowCounts[rowGroup] ?? 0), 0);
   const header = { ...draft, rowCount };
   const layout = layOut(footer, selection, headerLength(header));
@@ -144,6 +151,13 @@ async function write(
     await sources.close();
     await rm(path, { force: true });
   }
+}
+
+/** Entries lie on the disk, where no password or signature of a URL is to be found: a digest stands for what is left out. */
+function nameInCache(location: string): string {
+  const bare = displayLocation(location);
+  if (bare === location) return location;
+  return `${bare}#${createHash('sha256').update(location).digest('hex')}`;
 }
 
 /** Where chunks are to be had: entries that have them already, else storage. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -19,6 +19,8 @@ const rowGroups = [1, 2, 5];
 interface Remote {
   readonly s3: FakeS3;
   stage(store: ObjectStore, location: string): Promise<StagedTable>;
+  /** All that the cache keeps on the disk. */
+  cachedText(): Promise<string>;
 }
 
 async function withRemote(body: (remote: Remote) => Promise<void>): Promise<void> {
@@ -32,6 +34,11 @@ async function withRemote(body: (remote: Remote) => Promise<void>): Promise<void
     const footers = createFooterCache({ maxBytes: 1 << 20 });
     await body({
       s3,
+      cachedText: async () => {
+        const folder = join(root, 'cache');
+        const files = await readdir(folder);
+        return (await Promise.all(files.map((name) => readFile(join(folder, name), 'latin1')))).join();
+      },
       stage: async (store, location) => {
         const info = await store.head(location);
         const file = { ...info, recordCount: 400, rowGroups, columnNames, selectedBytes: 0 };
@@ -82,9 +89,12 @@ test('a scan outlives its credentials, and 503s on the way', async () => {
 });
 
 test('a file of a web server is staged like any other, and its URL’s query stays out of errors', async () => {
-  await withRemote(async ({ s3, stage }) => {
-    const store = createHttpStore();
-    await checkRows(await stage(store, `${s3.server.url}/lake/t/rows.parquet?signature=hunter2`));
+  await withRemote(async ({ s3, stage, cachedText }) => {
+    const store = createHttpStore({ limits: { hedges: false } });
+    const url = `${s3.server.url}/lake/t/rows.parquet?signature=hunter2`;
+    await checkRows(await stage(store, url));
+    assert.equal((await stage(store, url)).bytesFetched, 0);
+    assert.doesNotMatch(await cachedText(), /hunter2/);
     s3.put('t/text', Buffer.from('this is no Parquet file'));
     await assert.rejects(stage(store, `${s3.server.url}/lake/t/text?signature=hunter2`), {
       code: 'DATA_CORRUPT',

@@ -57,9 +57,8 @@ export class HttpSource implements RangeSource {
 
   async get(request: RangeRequest, attempt: Try): Promise<Outcome<RangeAnswer>> {
     const { location, version } = request;
-    const joined = await this.#join(location, attempt);
-    if (joined?.kind === 'again') return joined;
-    if (joined !== undefined) return done(partOf(joined.value, request));
+    const joined = this.#join(request, attempt);
+    if (joined !== undefined) return joined;
     if (version !== undefined && this.#rangeless.has(location))
       return this.#getKept(request, version, attempt);
     const etag = strongEtag(version);
@@ -71,7 +70,7 @@ export class HttpSource implements RangeSource {
       if (answer.status === 206 && transportEncoding(location, answer.headers) === undefined)
         return readPart(request, answer, attempt);
       if (answer.status === 416) return done(beyondEnd(request, answer));
-      if (answer.status === 200) return done(await this.#receiveWhole(request, answer, attempt));
+      if (answer.status === 200) return this.#receiveWhole(request, answer, attempt);
       return answer.status === 206 ? done(undefined) : statusOutcome(answer, location);
     });
     if (got.kind === 'again') return got;
@@ -80,16 +79,17 @@ export class HttpSource implements RangeSource {
   }
 
   /** Somebody may be reading the whole file already. When he gives up, that is not this request's failure. */
-  async #join(location: string, attempt: Try): Promise<Outcome<WholeFile> | undefined> {
-    try {
-      const file = await this.#whole.joined(location, attempt);
-      return file && done(file);
-    } catch (caught) {
-      if (attempt.signal.aborted) throw caught;
-      const error = QueryError.from(caught);
-      if (error.code !== 'CANCELLED') return connectionOutcome(caught, location);
-      return { kind: 'again', error, afterMs: 0 };
-    }
+  #join(request: RangeRequest, attempt: Try): Promise<Outcome<RangeAnswer>> | undefined {
+    const joined = this.#whole.joined(request.location, attempt);
+    return joined?.then(
+      (file) => done(partOf(file, request)),
+      (caught: unknown) => {
+        if (attempt.signal.aborted) throw caught;
+        const error = QueryError.from(caught);
+        if (error.code !== 'CANCELLED') return connectionOutcome(caught, request.location);
+        return { kind: 'again', error, afterMs: 0 };
+      },
+    );
   }
 
   async #getKept(request: RangeRequest, version: string, attempt: Try): Promise<Outcome<RangeAnswer>> {
@@ -100,18 +100,24 @@ export class HttpSource implements RangeSource {
   #getWhole(request: RangeRequest, attempt: Try): Promise<Outcome<RangeAnswer>> {
     return this.#exchange('GET', request.location, attempt, {}, async (answer) =>
       answer.status === 200
-        ? done(await this.#receiveWhole(request, answer, attempt))
+        ? this.#receiveWhole(request, answer, attempt)
         : statusOutcome(answer, request.location),
     );
   }
 
-  async #receiveWhole(request: RangeRequest, answer: HttpAnswer, attempt: Try): Promise<RangeAnswer> {
+  async #receiveWhole(
+    request: RangeRequest,
+    answer: HttpAnswer,
+    attempt: Try,
+  ): Promise<Outcome<RangeAnswer>> {
     const { location, version } = request;
     remember(this.#rangeless, location);
-    const file =
-      (await this.#whole.joined(location, attempt)) ??
-      (await this.#whole.download(location, answer, version, attempt));
-    return partOf(file, request);
+    const joined = this.#join(request, attempt);
+    if (joined !== undefined) {
+      answer.body.destroy();
+      return joined;
+    }
+    return done(partOf(await this.#whole.download(location, answer, version, attempt), request));
   }
 
   /** Sends a request, hands its answer on, and ends the connection when the answer was not read. */

@@ -29,16 +29,12 @@ export class WholeFiles {
     this.#maxBytes = maxBytes;
   }
 
-  /** The file as it is being downloaded for somebody else at this moment. */
-  async joined(location: string, attempt: Try): Promise<WholeFile | undefined> {
+  /** The file that is being downloaded for somebody else at this moment; `undefined` at once when nobody does. */
+  joined(location: string, attempt: Try): Promise<WholeFile> | undefined {
     const download = this.#downloads.get(location);
     if (download === undefined) return undefined;
     download.waiting.add(attempt);
-    try {
-      return await abortable(download.file, attempt.signal);
-    } finally {
-      download.waiting.delete(attempt);
-    }
+    return abortable(download.file, attempt.signal).finally(() => download.waiting.delete(attempt));
   }
 
   /** The file as it was read earlier, unless it has been dropped since. */
