@@ -73,8 +73,9 @@ export class RequestRunner {
       for (let failures = 0; ; ) {
         await this.#prepare(options.signal);
         const outcome = await this.#attemptHedged(options, attempt);
-        throwIfAborted(options.signal);
+        // What has been done has been done, even if its caller went away meanwhile.
         if (outcome.kind === 'done') return outcome.value;
+        throwIfAborted(options.signal);
         failures += 1;
         if (outcome.isOverloaded === true) this.#latencies.noteOverload(performance.now());
         if (failures >= maxTries) throw outcome.error;

@@ -153,7 +153,6 @@ const ownSettings: S3ClientConfig = {
   defaultsMode: 'standard',
   retryMode: 'standard',
   sigv4aSigningRegionSet: [],
-  userAgentAppId: undefined,
 };
 
 /** The SDK keeps the credentials of a function for minutes, refused or not, unless the function says that it does so itself. */

@@ -124,6 +124,7 @@ export function createS3List(
     let token: string | undefined;
     do {
       const page = await listPage(token);
+      const decoded = page.EncodingType === 'url' ? urlDecoded : asItIs;
       for (const { Prefix } of page.CommonPrefixes ?? [])
         folders.add(decoded(Prefix).slice(prefix.length).replace(/\/$/, ''));
       for (const { Key } of page.Contents ?? []) files.add(decoded(Key).slice(prefix.length));
@@ -169,8 +170,16 @@ export function createS3List(
   };
 }
 
-function decoded(name: string | undefined): string {
-  return decodeURIComponent((name ?? '').replaceAll('+', ' '));
+function asItIs(name = ''): string {
+  return name;
+}
+
+function urlDecoded(name = ''): string {
+  try {
+    return decodeURIComponent(name.replaceAll('+', ' '));
+  } catch {
+    return name;
+  }
 }
 
 function infoOf(location: string, { ContentLength, ETag }: HeadObjectCommandOutput): ObjectInfo {

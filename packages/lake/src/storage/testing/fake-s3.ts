@@ -215,7 +215,7 @@ function sendPage(fake: FakeS3, query: URLSearchParams, response: ServerResponse
   return sendXml(
     response,
     200,
-    `<ListBucketResult><IsTruncated>${isTruncated}</IsTruncated>${next}${entries.join('')}</ListBucketResult>`,
+    `<ListBucketResult><EncodingType>url</EncodingType><IsTruncated>${isTruncated}</IsTruncated>${next}${entries.join('')}</ListBucketResult>`,
   );
 }
 
