@@ -2,16 +2,19 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { startMinio } from '../test/peers/servers/minio.mjs';
 import { peers, serviceVariants } from './peers/peer-list.mjs';
 import { runPeer } from './peers/run-peer.mjs';
 import { prepareTools } from './peers/tools.mjs';
+import { runNodeTests } from './support/node-test.mjs';
 import { logTail, startService } from './support/service.mjs';
 import { endSuite } from './support/suite-summary.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
 const words = process.argv.slice(2).filter((word) => !word.startsWith('--'));
 const keep = process.argv.includes('--keep');
-const wanted = peers.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
+const isWanted = (name) => words.length === 0 || words.some((word) => name.includes(word));
+const wanted = peers.filter(({ name }) => isWanted(name));
 
 const folder = mkdtempSync(path.join(tmpdir(), 'svc-peers-'));
 let passed = 0;
@@ -30,6 +33,7 @@ try {
     const mine = wanted.filter((peer) => peer.variant === variant);
     if (mine.length > 0) await withService(variant, settings, tools, mine);
   }
+  if (isWanted('s3')) await testStorage(tools);
 } catch (error) {
   report({ name: 'setting up', ok: false, detail: error.stack ?? String(error) });
 } finally {
@@ -37,6 +41,26 @@ try {
   else rmSync(folder, { recursive: true, force: true });
 }
 endSuite('peers', passed, failed);
+
+/** Object storage is tested below the service, with tests of Node's own runner. */
+async function testStorage({ python, peersFolder }) {
+  const { stop, ...server } = await startMinio(path.join(folder, 'minio'));
+  try {
+    const counts = await runNodeTests({
+      name: 's3',
+      root,
+      files: [path.join('test', 'dist', 'peers', 'storage', 'minio.test.js')],
+      concurrency: 1,
+      timeoutMs: 10 * 60_000,
+      testTimeoutMs: 5 * 60_000,
+      env: { ...process.env, SVC_TEST_S3: JSON.stringify({ ...server, python, peersFolder }) },
+    });
+    passed += counts.passed;
+    failed += counts.failed;
+  } finally {
+    await stop();
+  }
+}
 
 async function withService(variant, settings, tools, mine) {
   const home = path.join(folder, variant);

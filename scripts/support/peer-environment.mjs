@@ -1,5 +1,6 @@
 /**
- * Installs the real clients outside the tree, once: Python environments with hashed requirements, the JDBC driver.
+ * Installs the real clients and servers outside the tree, once: Python environments with hashed requirements, the JDBC
+ * driver, MinIO.
  *
  * Cache folder: `$SVC_CACHE`, else `svc-peers` in `$XDG_CACHE_HOME` or `~/.cache`. It may be deleted at any time while
  * nothing runs. Every entry is made aside and renamed into place under a name that holds its version or the hash of its
@@ -17,6 +18,7 @@ const jdbcDriver = {
   file: 'flight-sql-jdbc-driver-18.3.0.jar',
   sha256: '3f418b46c880e263558c5de669bdbede2c5d4375527ced116fb29f795b03704c',
 };
+const minioVersion = 'v0.0.0-20260212201848-7aac2a2c5b7c';
 const mavenCopy = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy';
 
 /** Where everything that is not made by `npm ci` lies. Created when absent. */
@@ -71,6 +73,25 @@ export async function jdbcDriverJar() {
       throw new Error(`${jdbcDriver.file} has the SHA-256 ${actual}, expected ${jdbcDriver.sha256}.`);
   });
   return path.join(target, jdbcDriver.file);
+}
+
+/**
+ * MinIO, built from the Go module proxy, whose checksum database vouches for the sources: there is no binary to download.
+ * Answers the path of the program. Building takes about four minutes of CPU, once.
+ */
+export async function minioProgram() {
+  const target = path.join(cacheFolder(), `minio-${minioVersion}`);
+  await installed(target, async (staging) => {
+    console.log('Building MinIO (minutes, once) …');
+    const go = `${staging}-go`;
+    await mustRun('go', ['install', '-modcacherw', `github.com/minio/minio@${minioVersion}`], {
+      GOBIN: staging,
+      GOPATH: go,
+      GOMODCACHE: path.join(go, 'mod'),
+      GOCACHE: path.join(go, 'build'),
+    });
+  });
+  return path.join(target, 'minio');
 }
 
 /** Makes `target` by `make(staging)` unless it is there. */

@@ -64,6 +64,17 @@ export type {
 export { rowDeltaName } from './staging/row-delta.js';
 export { type StagedGroup, type StagedTable, stageScan } from './staging/stage-scan.js';
 export { openStagingCache, type StagingCache } from './staging/staging-cache.js';
+export { displayLocation } from './storage/display-location.js';
 export { createFileStore } from './storage/file-store.js';
+export { createHttpStore, type HttpStoreOptions } from './storage/http/http-store.js';
+export {
+  createLocationStore,
+  type LocationScheme,
+  type StoresByScheme,
+  schemeOf,
+} from './storage/location-store.js';
 export { mapConcurrently } from './storage/map-concurrently.js';
 export type { ByteRange, ListEntry, ObjectInfo, ObjectStore, ReadOptions } from './storage/object-store.js';
+export type { S3CredentialProvider, S3Credentials } from './storage/s3/renewing-credentials.js';
+export type { S3Access } from './storage/s3/s3-connection.js';
+export { createS3Store, type S3StoreOptions } from './storage/s3/s3-store.js';

@@ -16,6 +16,7 @@ export function crossCheck(config: Config): readonly CrossProblem[] {
     ...checkPorts(config),
     ...checkBounds(config),
     ...checkCatalogName(config),
+    ...checkStorage(config),
   ];
 }
 
@@ -65,6 +66,25 @@ function* checkCatalogName(config: Config): Iterable<CrossProblem> {
     yield {
       keys: ['catalog.name'],
       message: `\`catalog.name\` is ${name}, but ${[...engineCatalogs].join(', ')} are catalogs of the engine: use another name`,
+    };
+}
+
+function* checkStorage(config: Config): Iterable<CrossProblem> {
+  const hasKey = config['storage.s3_access_key'] !== undefined;
+  const keys = ['storage.s3_access_key', 'storage.s3_secret_key'] as const;
+  if (hasKey !== (config['storage.s3_secret_key'] !== undefined)) {
+    const [given, missing] = hasKey ? keys : [keys[1], keys[0]];
+    yield { keys, message: `\`${given}\` is set, but \`${missing}\` is not: they belong together` };
+  }
+  if (config['storage.s3_session_token'] !== undefined && !hasKey)
+    yield {
+      keys: ['storage.s3_session_token', ...keys],
+      message: '`storage.s3_session_token` is set, but the keys that it belongs to are not',
+    };
+  if (config['storage.s3_anonymous'] && hasKey)
+    yield {
+      keys: ['storage.s3_anonymous', ...keys],
+      message: '`storage.s3_anonymous` is set, but so are keys: requests are signed or they are not',
     };
 }
 

@@ -190,6 +190,19 @@ describe('a configuration that is refused', () => {
     assert.match(problems({ toml: sizes }), /`query\.spool_bytes` is 2 GiB, which is more than/);
   });
 
+  it('takes keys of object storage together, and only without anonymous access', () => {
+    const keys = '[storage]\ns3_access_key = "a"\ns3_secret_key = "b"\n';
+    assert.equal(load({ toml: `${keys}s3_session_token = "c"` })['storage.s3_session_token'], 'c');
+    assert.match(problems({ toml: '[storage]\ns3_secret_key = "b"' }), /`storage\.s3_access_key` is not/);
+    assert.match(problems({ toml: '[storage]\ns3_session_token = "c"' }), /the keys that it belongs to/);
+    assert.match(problems({ toml: `${keys}s3_anonymous = true` }), /signed or they are not/);
+    assert.equal(load({})['storage.s3_path_style'], false);
+    assert.equal(
+      load({ toml: '[storage]\ns3_endpoint = "http://host:9000"' })['storage.s3_path_style'],
+      true,
+    );
+  });
+
   it('refuses the names of the engine’s own catalogs for ours', () => {
     for (const name of ['temp', 'system', 'memory'])
       assert.match(

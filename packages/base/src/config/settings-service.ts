@@ -23,7 +23,6 @@ const port = integer(0, 65_535);
 const signInNotBuilt =
   'Sign-in through an identity provider is not built yet; the only identity is the local user.';
 const catalogNotBuilt = 'REST catalogs are not built yet; tables live in the folder `catalog.path`.';
-const storageNotBuilt = 'Object storage is not built yet; data files are read from the local file system.';
 const tracesNotBuilt = 'Exporting traces is not built yet; logs carry the trace and span ids.';
 
 const sessionAge = seconds(10);
@@ -126,16 +125,38 @@ export const serviceSettings = {
     },
     'Whether the first start registers the sample table `samples.flights` in the catalog; a catalog folder of your own is left alone unless this is set.',
   ),
-  'storage.s3_endpoint': optional(url, 'Endpoint of the object storage.', { notBuilt: storageNotBuilt }),
-  'storage.s3_region': optional(string, 'Region of the object storage.', { notBuilt: storageNotBuilt }),
-  'storage.s3_access_key': optional(secretString, 'Access key of the object storage.', {
-    secret: true,
-    notBuilt: storageNotBuilt,
-  }),
-  'storage.s3_secret_key': optional(secretString, 'Secret key of the object storage.', {
-    secret: true,
-    notBuilt: storageNotBuilt,
-  }),
+  'storage.s3_endpoint': optional(
+    url,
+    'Endpoint of the object storage of `s3://` files that `svc sql` names without a server; not set: AWS.',
+  ),
+  'storage.s3_region': optional(
+    string,
+    'Region of that storage; not set: what the AWS tools say where their credentials are used, else `us-east-1`.',
+  ),
+  'storage.s3_access_key': optional(
+    secretString,
+    'Access key of that storage; not set: the credentials of the AWS tools (variables, profile, container).',
+    { secret: true },
+  ),
+  'storage.s3_secret_key': optional(secretString, 'Secret key of `storage.s3_access_key`.', { secret: true }),
+  'storage.s3_session_token': optional(
+    secretString,
+    'Session token of `storage.s3_access_key`, when that is a temporary one.',
+    { secret: true },
+  ),
+  'storage.s3_path_style': setting(
+    boolean,
+    {
+      text: '`true` once `storage.s3_endpoint` is set, else `false`',
+      compute: (inputs) => inputs.given('storage.s3_endpoint') !== undefined,
+    },
+    'Whether buckets are part of the path of that storage, and not of its host name.',
+  ),
+  'storage.s3_anonymous': setting(
+    boolean,
+    false,
+    'Whether requests to that storage are sent unsigned, as for public buckets.',
+  ),
   'coordinator.session_context_cache_ttl_secs': optional(
     seconds(0),
     'Lifetime of cached per-session catalog contexts.',

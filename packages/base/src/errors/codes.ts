@@ -166,6 +166,11 @@ export const errorCodes = {
     'The table uses a format feature that this version does not read.',
   ),
   STORAGE_ERROR: row('external', 'UNAVAILABLE', 'Storage did not answer as it should.', true),
+  STORAGE_ACCESS_DENIED: row(
+    'external',
+    'PERMISSION_DENIED',
+    'Storage refuses a file to the credentials at hand, or the credentials themselves.',
+  ),
   CATALOG_ERROR: row('external', 'UNAVAILABLE', 'The catalog did not answer as it should.', true),
   PEER_UNAVAILABLE: row(
     'external',

@@ -47,8 +47,9 @@ export type S3Operation =
   | 'UploadPart'
   | 'CompleteMultipartUpload'
   | 'AbortMultipartUpload'
-  | 'DeleteObjects';
-export type S3Status = 'ok' | 'error';
+  | 'DeleteObject';
+/** `cancelled`: nobody waited for the answer any more, as another request had it first. */
+export type S3Status = 'ok' | 'error' | 'cancelled';
 
 export const engineHostStates = ['idle', 'leased'] as const;
 export type EngineHostState = (typeof engineHostStates)[number];

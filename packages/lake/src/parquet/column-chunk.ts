@@ -1,4 +1,5 @@
 import { QueryError } from '@svc/base';
+import { displayLocation } from '../storage/display-location.js';
 import { encryptedError, type ParquetFooter } from './footer.js';
 import type { ParquetLeaf, PhysicalType } from './schema.js';
 import { CompactReader, wireType } from './thrift/compact-reader.js';
@@ -260,6 +261,6 @@ function countOf(value: number): number | undefined {
 function externalError(location: string): QueryError {
   return new QueryError(
     'UNSUPPORTED_TABLE_FEATURE',
-    `The Parquet file ${location} keeps its column chunks in other files, which cannot be read.`,
+    `The Parquet file ${displayLocation(location)} keeps its column chunks in other files, which cannot be read.`,
   );
 }

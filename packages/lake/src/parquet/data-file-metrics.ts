@@ -4,6 +4,7 @@ import type { DataFileMetrics } from '../iceberg/manifests/write-manifest.js';
 import type { NestedField, PrimitiveType, Schema } from '../iceberg/spec/types.js';
 import { isAgreedUuidRange, isFloating } from '../iceberg/spec/values.js';
 import type { MetricsMode } from '../iceberg/write/metrics-modes.js';
+import { displayLocation } from '../storage/display-location.js';
 import { summariseChunk } from './chunk-summary.js';
 import { type BoundSide, fileBound } from './column-bounds.js';
 import { type ColumnChunk, readColumnChunk } from './column-chunk.js';
@@ -42,7 +43,7 @@ export function dataFileMetrics(
     if (fieldId === undefined || mode === undefined)
       throw new QueryError(
         'DATA_CORRUPT',
-        `Column ${JSON.stringify(name)} of ${footer.location} has ${fieldId === undefined ? 'no field id' : `the field id ${fieldId}, which is no column's of the table`}.`,
+        `Column ${JSON.stringify(name)} of ${displayLocation(footer.location)} has ${fieldId === undefined ? 'no field id' : `the field id ${fieldId}, which is no column's of the table`}.`,
       );
     columns.push({ id: fieldId, column, type: types.get(fieldId), mode });
   }

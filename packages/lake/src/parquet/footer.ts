@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { QueryError } from '@svc/base';
+import { displayLocation } from '../storage/display-location.js';
 import { maxSchemaElements, type ParquetSchema, parseSchema } from './schema.js';
 import { CompactReader, wireType } from './thrift/compact-reader.js';
 
@@ -148,7 +149,7 @@ export function rowGroupsWithRows(footer: ParquetFooter): number[] {
 export function encryptedError(location: string): QueryError {
   return new QueryError(
     'UNSUPPORTED_TABLE_FEATURE',
-    `The Parquet file ${location} is encrypted; encrypted files cannot be read.`,
+    `The Parquet file ${displayLocation(location)} is encrypted; encrypted files cannot be read.`,
   );
 }
 

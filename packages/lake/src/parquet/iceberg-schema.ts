@@ -1,5 +1,6 @@
 import { QueryError } from '@svc/base';
 import type { IcebergType, NestedField, PrimitiveType } from '../iceberg/spec/types.js';
+import { displayLocation } from '../storage/display-location.js';
 import { type FileField, type FileType, fileFields } from './file-type.js';
 import type { ParquetLeaf, ParquetSchema } from './schema.js';
 
@@ -123,7 +124,7 @@ function nextId(field: FileField, path: string, inference: Inference): number {
   if (id === undefined || usedIds.has(id))
     throw new QueryError(
       'UNSUPPORTED_TABLE_FEATURE',
-      `${path} of ${location} has ${id === undefined ? 'no field id, though other fields have one' : `the same field id (${id}) as another field`}.`,
+      `${path} of ${displayLocation(location)} has ${id === undefined ? 'no field id, though other fields have one' : `the same field id (${id}) as another field`}.`,
     );
   usedIds.add(id);
   return id;
@@ -182,6 +183,6 @@ function inferInteger(
 function unsupported(path: string, location: string): QueryError {
   return new QueryError(
     'UNSUPPORTED_TABLE_FEATURE',
-    `Column ${path} of ${location} has a type that a table cannot have.`,
+    `Column ${path} of ${displayLocation(location)} has a type that a table cannot have.`,
   );
 }

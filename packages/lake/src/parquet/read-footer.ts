@@ -1,4 +1,5 @@
 import { QueryError } from '@svc/base';
+import { displayLocation } from '../storage/display-location.js';
 import type { ObjectInfo, ObjectStore, ReadOptions } from '../storage/object-store.js';
 import { encryptedError, indexFooter, type ParquetFooter, type SchemaParser } from './footer.js';
 
@@ -11,7 +12,7 @@ const maxFooterBytes = 128 * 1024 * 1024;
 
 /** How much of the file's end is asked for first: nearly always the whole footer, so that one request is enough. */
 export function guessTailBytes(sizeBytes: number): number {
-  const guess = Math.min(Math.max(sizeBytes / 512, 32 * 1024), 1024 * 1024);
+  const guess = Math.min(Math.max(sizeBytes / 512, 64 * 1024), 1024 * 1024);
   return Math.min(sizeBytes, Math.ceil(guess));
 }
 
@@ -35,7 +36,7 @@ export async function readFooter(
   if (length > maxFooterBytes)
     throw new QueryError(
       'UNSUPPORTED_TABLE_FEATURE',
-      `The footer of ${location} has ${length} bytes; at most ${maxFooterBytes} are read.`,
+      `The footer of ${displayLocation(location)} has ${length} bytes; at most ${maxFooterBytes} are read.`,
     );
   const bytes =
     length + trailerBytes <= tail.length
@@ -66,5 +67,8 @@ function footerLength(tail: Uint8Array, location: string): number {
 }
 
 function corrupt(location: string, what: string): QueryError {
-  return new QueryError('DATA_CORRUPT', `${location} is not a complete Parquet file: ${what}.`);
+  return new QueryError(
+    'DATA_CORRUPT',
+    `${displayLocation(location)} is not a complete Parquet file: ${what}.`,
+  );
 }

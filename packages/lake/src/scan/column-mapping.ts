@@ -9,6 +9,7 @@ import { isPrimitive, printType } from '../iceberg/spec/type-text.js';
 import type { IcebergType, ListType, MapType, NestedField, StructType } from '../iceberg/spec/types.js';
 import { type FileField, type FileType, fileFields } from '../parquet/file-type.js';
 import type { ParquetLeaf, ParquetSchema } from '../parquet/schema.js';
+import { displayLocation } from '../storage/display-location.js';
 import { fieldsById, innerMapping, type MatchedField, type NameMapping } from './field-matching.js';
 import { readConversion } from './read-conversion.js';
 import type { ColumnSource } from './table-scan.js';
@@ -218,14 +219,14 @@ function checkStructNames(fields: readonly FileField[], { location, path }: Plac
 function ambiguous(name: string, location: string): QueryError {
   return new QueryError(
     'UNSUPPORTED_TABLE_FEATURE',
-    `The data file ${location} has more than one column named ${name}, apart from upper and lower case.`,
+    `The data file ${displayLocation(location)} has more than one column named ${name}, apart from upper and lower case.`,
   );
 }
 
 function noIdsError(location: string): QueryError {
   return new QueryError(
     'UNSUPPORTED_TABLE_FEATURE',
-    `The data file ${location} has no field ids, and the table has no property schema.name-mapping.default that would say which column is which.`,
+    `The data file ${displayLocation(location)} has no field ids, and the table has no property schema.name-mapping.default that would say which column is which.`,
   );
 }
 
@@ -233,12 +234,12 @@ function mismatch(type: IcebergType, fileType: FileType, { location, path }: Pla
   if (fileType.kind === 'unreadable')
     return new QueryError(
       'UNSUPPORTED_TABLE_FEATURE',
-      `Column ${path} of the data file ${location} is a ${type.kind} in a layout that cannot be read.`,
+      `Column ${path} of the data file ${displayLocation(location)} is a ${type.kind} in a layout that cannot be read.`,
     );
   const found = fileType.kind === 'primitive' ? describeLeaf(fileType.leaf) : `a ${fileType.kind}`;
   return new QueryError(
     'DATA_CORRUPT',
-    `Column ${path} is ${printType(type)} in the table, but ${found} in the data file ${location}.`,
+    `Column ${path} is ${printType(type)} in the table, but ${found} in the data file ${displayLocation(location)}.`,
   );
 }
 

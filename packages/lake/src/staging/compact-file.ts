@@ -1,12 +1,14 @@
 /** Brings a selection of one data file into the cache as a compact file, fetching only what no entry has. */
+import { createHash } from 'node:crypto';
 import { open, rm } from 'node:fs/promises';
 import { QueryError } from '@svc/base';
 import type { ParquetFooter } from '../parquet/footer.js';
 import type { FooterCache } from '../parquet/footer-cache.js';
+import type { CopyStep } from '../storage/copy-plan.js';
+import { displayLocation } from '../storage/display-location.js';
 import type { ObjectInfo, ObjectStore } from '../storage/object-store.js';
 import { encodeCompactFooter } from './compact-footer.js';
 import { layOut, type PlacedChunk, selectionBytes } from './compact-layout.js';
-import type { CopyStep } from './copy-plan.js';
 import { type EntryHeader, headerLength } from './entry-header.js';
 import type { RangeReader } from './ordered-fetch.js';
 import { isCovered, type Selection, unionOf } from './selection.js';
@@ -41,7 +43,8 @@ export async function useCompactFile<T>(
   use: (path: string, entry: CacheEntry) => Promise<T>,
 ): Promise<CompactFile<T>> {
   const { cache, signal } = context;
-  const { location, version } = info;
+  const { version } = info;
+  const location = nameInCache(info.location);
   const tryCached = async (): Promise<CompactFile<T> | undefined> => {
     for (let entry = cache.find(location, version, selection); entry !== undefined; ) {
       const found = entry;
@@ -63,7 +66,7 @@ export async function useCompactFile<T>(
     if (result === undefined)
       throw new QueryError(
         'STORAGE_ERROR',
-        `The staged copy of ${location} disappeared while it was being used.`,
+        `The staged copy of ${displayLocation(info.location)} disappeared while it was being used.`,
       );
     return { result: result.value, entry, bytesFetched };
   });
@@ -76,7 +79,7 @@ async function fill(
 ): Promise<{ readonly entry: CacheEntry; readonly bytesFetched: number }> {
   const { cache, store, footers, signal } = context;
   const footer = await footers.get(store, info, signal);
-  const existing = cache.entriesOf(info.location, info.version);
+  const existing = cache.entriesOf(nameInCache(info.location), info.version);
   const wider = widen(footer, selection, existing);
   try {
     return await write(info, footer, wider, existing, context);
@@ -111,7 +114,12 @@ async function write(
   context: CompactFileContext,
 ): Promise<{ readonly entry: CacheEntry; readonly bytesFetched: number }> {
   const { cache, signal } = context;
-  const draft: EntryHeader = { location: info.location, version: info.version, selection, rowCount: 0 };
+  const draft: EntryHeader = {
+    location: nameInCache(info.location),
+    version: info.version,
+    selection,
+    rowCount: 0,
+  };
   const rowCount = selection.rowGroups.reduce((sum, rowGroup) => sum + (footer.rowCounts[rowGroup] ?? 0), 0);
   const header = { ...draft, rowCount };
   const layout = layOut(footer, selection, headerLength(header));
@@ -122,7 +130,7 @@ async function write(
   try {
     // Opened before room is made: making room may remove the very entries that the union is made from.
     for (const entry of existing) await sources.addEntry(entry);
-    giveBack = await cache.reserve(sizeBytes, `Staging ${info.location}`);
+    giveBack = await cache.reserve(sizeBytes, `Staging ${displayLocation(info.location)}`);
     const sealed = await writeEntry({
       path,
       footer,
@@ -143,6 +151,13 @@ async function write(
     await sources.close();
     await rm(path, { force: true });
   }
+}
+
+/** Entries lie on the disk, where no password or signature of a URL is to be found: a digest stands for what is left out. */
+function nameInCache(location: string): string {
+  const bare = displayLocation(location);
+  if (bare === location) return location;
+  return `${bare}#${createHash('sha256').update(location).digest('hex')}`;
 }
 
 /** Where chunks are to be had: entries that have them already, else storage. */
@@ -170,7 +185,10 @@ class ChunkSources {
       const buffer = Buffer.allocUnsafeSlow(end - start);
       const { bytesRead } = await file.read(buffer, 0, buffer.length, start);
       if (bytesRead !== buffer.length)
-        throw new QueryError('STORAGE_ERROR', `The staged copy of ${this.#info.location} is cut short.`);
+        throw new QueryError(
+          'STORAGE_ERROR',
+          `The staged copy of ${displayLocation(this.#info.location)} is cut short.`,
+        );
       return buffer;
     };
     const { chunks } = layOut(this.#footer, entry.header.selection, headerLength(entry.header));
@@ -193,7 +211,7 @@ class ChunkSources {
     const { location, version } = this.#info;
     const [bytes] = await this.#context.store.readRanges(location, [{ start, end }], { version, signal });
     if (bytes?.length !== end - start)
-      throw new QueryError('DATA_CORRUPT', `${location} answered fewer bytes than it has.`);
+      throw new QueryError('DATA_CORRUPT', `${displayLocation(location)} answered fewer bytes than it has.`);
     this.bytesFetched += bytes.length;
     return bytes;
   };

@@ -7,6 +7,7 @@
 import { QueryError } from '@svc/base';
 import { chunkBytes, readColumnChunk } from '../parquet/column-chunk.js';
 import type { ParquetFooter } from '../parquet/footer.js';
+import { displayLocation } from '../storage/display-location.js';
 import { type EncodedChunk, encodeConstantChunk, rowDeltaName } from './row-delta.js';
 import type { Selection } from './selection.js';
 
@@ -85,7 +86,10 @@ function selectedColumns(footer: ParquetFooter, selection: Selection): readonly 
     else for (let column = child.firstColumn; column < child.endColumn; column++) columns.push(column);
   }
   for (const name of missing)
-    throw new QueryError('DATA_CORRUPT', `The Parquet file ${footer.location} has no column ${name}.`);
+    throw new QueryError(
+      'DATA_CORRUPT',
+      `The Parquet file ${displayLocation(footer.location)} has no column ${name}.`,
+    );
   return columns;
 }
 
@@ -121,6 +125,6 @@ function checkNames(footer: ParquetFooter): void {
   if (footer.schema.root.children.some((child) => child.name.toLowerCase() === rowDeltaName))
     throw new QueryError(
       'UNSUPPORTED_TABLE_FEATURE',
-      `The Parquet file ${footer.location} has a column named ${rowDeltaName}, which is reserved.`,
+      `The Parquet file ${displayLocation(footer.location)} has a column named ${rowDeltaName}, which is reserved.`,
     );
 }

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { QueryError } from '@svc/base';
 import { seededRandom } from '../parquet/fakes/memory-store.js';
-import { ByteBudget } from './byte-budget.js';
-import { type CopyStep, planFetches } from './copy-plan.js';
+import { ByteBudget } from '../storage/byte-budget.js';
+import { type CopyStep, planFetches } from '../storage/copy-plan.js';
 import { fetchInOrder, type RangeReader } from './ordered-fetch.js';
 
 /** A source of bytes whose value is their position, answering out of order, with what is in memory counted. */

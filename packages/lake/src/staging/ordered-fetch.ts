@@ -1,6 +1,6 @@
 import { linkAbort, QueryError } from '@svc/base';
-import type { ByteBudget } from './byte-budget.js';
-import type { Fetch } from './copy-plan.js';
+import type { ByteBudget } from '../storage/byte-budget.js';
+import type { Fetch } from '../storage/copy-plan.js';
 
 /** Reads `[start, end)` of something; a short answer is an error of its own. */
 export type RangeReader = (start: number, end: number, signal: AbortSignal) => Promise<Uint8Array>;

@@ -5,6 +5,7 @@ import { QueryError, throwIfAborted } from '@svc/base';
 import { rowGroupsWithRows } from '../parquet/footer.js';
 import type { FooterCache } from '../parquet/footer-cache.js';
 import type { ColumnSource, FileScan, TableScan } from '../scan/table-scan.js';
+import { displayLocation } from '../storage/display-location.js';
 import { mapConcurrently } from '../storage/map-concurrently.js';
 import type { ObjectStore } from '../storage/object-store.js';
 import { useCompactFile } from './compact-file.js';
@@ -116,7 +117,7 @@ async function stageFile(file: FileScan, options: StageOptions): Promise<StagedF
     const isFull = code === 'ENOSPC' || code === 'EDQUOT';
     throw new QueryError(
       isFull ? 'DISK_FULL' : 'STORAGE_ERROR',
-      `${file.location} could not be staged: ${isFull ? 'the staging disk is full' : `the operating system answered ${code}`}.`,
+      `${displayLocation(file.location)} could not be staged: ${isFull ? 'the staging disk is full' : `the operating system answered ${code}`}.`,
       { cause: error },
     );
   }

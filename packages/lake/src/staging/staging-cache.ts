@@ -11,7 +11,7 @@
 import { mkdir, type open, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { QueryError } from '@svc/base';
-import { ByteBudget } from './byte-budget.js';
+import { ByteBudget } from '../storage/byte-budget.js';
 import {
   entryName,
   type FolderEntry,

@@ -2,11 +2,12 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { QueryError, throwIfAborted } from '@svc/base';
 import type { ParquetFooter } from '../parquet/footer.js';
-import type { ByteBudget } from './byte-budget.js';
+import type { ByteBudget } from '../storage/byte-budget.js';
+import { type CopyStep, planFetches } from '../storage/copy-plan.js';
+import { displayLocation } from '../storage/display-location.js';
 import { sealOf } from './cache-folder.js';
 import { encodeCompactFooter } from './compact-footer.js';
 import type { CompactLayout, PlacedChunk } from './compact-layout.js';
-import { type CopyStep, planFetches } from './copy-plan.js';
 import { type EntryHeader, encodeHeader, headerLength, type SealedHeader } from './entry-header.js';
 import { fetchInOrder, type RangeReader } from './ordered-fetch.js';
 
@@ -46,7 +47,7 @@ export async function writeEntry(options: WriteEntryOptions): Promise<SealedHead
     if (code !== 'ENOSPC' && code !== 'EDQUOT') throw error;
     throw new QueryError(
       'DISK_FULL',
-      `The staging disk has no room for ${options.layout.footerStart} bytes of ${header.location}.`,
+      `The staging disk has no room for ${options.layout.footerStart} bytes of ${displayLocation(header.location)}.`,
       { cause: error },
     );
   } finally {

@@ -1,5 +1,5 @@
 /**
- * Where files lie. Implementations: the local file system now; S3 and http(s) are further folders beside it.
+ * Where files lie. Implementations: the local file system; S3 and web servers (read only) in folders beside it.
  * Locations are the URIs or paths that table metadata names. Every error names the location.
  */
 
@@ -25,7 +25,7 @@ export interface ReadOptions {
 export interface ObjectStore {
   head(location: string, options?: ReadOptions): Promise<ObjectInfo>;
   read(location: string, options?: ReadOptions): Promise<Uint8Array>;
-  /** Answers one buffer per range, in the order asked. A short answer is DATA_CORRUPT naming the file. */
+  /** Answers one buffer per range, in the order asked. A range outside of the file is DATA_CORRUPT naming it. */
   readRanges(
     location: string,
     ranges: readonly ByteRange[],

@@ -1,4 +1,5 @@
 import { QueryError } from '@svc/base';
+import { displayLocation } from '../../storage/display-location.js';
 
 /** Type ids of the Thrift compact protocol. A boolean field carries its value in its type. */
 export const wireType = {
@@ -39,7 +40,10 @@ export class CompactReader {
 
   /** Throws DATA_CORRUPT; `what` completes the sentence "… : `what`". */
   fail(what: string): never {
-    throw new QueryError('DATA_CORRUPT', `The Parquet metadata of ${this.#location} is damaged: ${what}.`);
+    throw new QueryError(
+      'DATA_CORRUPT',
+      `The Parquet metadata of ${displayLocation(this.#location)} is damaged: ${what}.`,
+    );
   }
 
   /** Bytes not read yet. */

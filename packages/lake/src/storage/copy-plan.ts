@@ -1,4 +1,4 @@
-import type { ByteRange } from '../storage/object-store.js';
+import type { ByteRange } from './object-store.js';
 
 /** Bytes that are to be copied, in the order in which they are written, and where they are to be had. */
 export interface CopyStep<S> {
