@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { linkAbort, QueryError } from '@svc/base';
 import { type FragmentFiles, queryTimedOut, type StagedTable } from '@svc/fragment-fn';
-import { createFileStore } from '@svc/lake';
 import { FetchedFiles } from '../files/fetched-files.js';
 import { createFileRelations } from '../files/file-relations.js';
 import { createRemoteFiles, type RemoteFiles } from '../files/remote-files.js';
@@ -17,6 +16,7 @@ import { runPlanned } from '../service/query-runner.js';
 import { planStatement } from '../service/statement-planner.js';
 import type { BridgingPool } from './bridging-pool.js';
 import type { EmbeddedOptions, EmbeddedService } from './embedded-service.js';
+import { createEmbeddedStore } from './embedded-store.js';
 
 export interface EmbeddedSessionOptions extends EmbeddedOptions {
   readonly pool: BridgingPool;
@@ -30,7 +30,7 @@ export async function createEmbeddedSession(
 ): Promise<Pick<EmbeddedService, 'run'>> {
   const { config, metrics, logger, pool, version } = options;
   const lake = await openLake(config);
-  const store = createFileStore();
+  const store = createEmbeddedStore(config, metrics);
   const fetched = new FetchedFiles({
     store,
     folder: join(options.scratchFolder, 'fetched'),

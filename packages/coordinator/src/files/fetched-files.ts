@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { QueryError, throwIfAborted } from '@svc/base';
-import { mapConcurrently, type ObjectInfo, type ObjectStore } from '@svc/lake';
+import { displayLocation, mapConcurrently, type ObjectInfo, type ObjectStore } from '@svc/lake';
 
 export interface FetchedFilesOptions {
   readonly store: ObjectStore;
@@ -83,7 +83,7 @@ export class FetchedFiles {
     if (this.#bytes + sizeBytes > maxBytes)
       throw new QueryError(
         'DISK_FULL',
-        `${location} has ${sizeBytes} bytes; files from elsewhere may take ${maxBytes} bytes of the disk together (cache.disk_bytes).`,
+        `${displayLocation(location)} has ${sizeBytes} bytes; files from elsewhere may take ${maxBytes} bytes of the disk together (cache.disk_bytes).`,
       );
   }
 
@@ -103,7 +103,10 @@ export class FetchedFiles {
         const end = Math.min(sizeBytes, start + pieceBytes);
         const [bytes] = await store.readRanges(location, [{ start, end }], { version, signal });
         if (bytes?.length !== end - start)
-          throw new QueryError('STORAGE_ERROR', `${location} answered fewer bytes than it has.`);
+          throw new QueryError(
+            'STORAGE_ERROR',
+            `${displayLocation(location)} answered fewer bytes than it has.`,
+          );
         for (let done = 0; done < bytes.length; )
           done += (await file.write(bytes, done, bytes.length - done, start + done)).bytesWritten;
         this.#bytesFetched += bytes.length;

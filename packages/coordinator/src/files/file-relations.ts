@@ -5,7 +5,7 @@
 import { QueryError } from '@svc/base';
 import type { EngineLease, EnginePool } from '@svc/engine';
 import { type EngineColumn, type FileToRead, fileCallSql } from '@svc/fragment-fn';
-import { type ObjectInfo, rowDeltaName } from '@svc/lake';
+import { displayLocation, type ObjectInfo, rowDeltaName } from '@svc/lake';
 import {
   deserializeQuery,
   type FileRead,
@@ -90,7 +90,7 @@ async function resolveRead(read: FileRead, name: string, context: Resolving): Pr
   if (local.length > 0 && remote.length > 0)
     throw new QueryError(
       'NOT_SUPPORTED',
-      `${local[0]} is on this machine and ${remote[0]} is not: read them apart, with UNION ALL BY NAME.`,
+      `${local[0]} is on this machine and ${displayLocation(remote[0] ?? '')} is not: read them apart, with UNION ALL BY NAME.`,
     );
   const files = remote.length === 0 ? localFiles(local) : await remoteFiles(remote, read, call, context);
   const columns = await describeCall(fileCallSql(call, files.describedPaths), context);
@@ -124,7 +124,10 @@ async function remoteFiles(
 ): Promise<FilesToDescribe> {
   const name = read.function ?? readingFunctionOf(locations[0] ?? '');
   if (name === 'glob')
-    throw new QueryError('NOT_SUPPORTED', `${locations[0]}: glob lists files of this machine only.`);
+    throw new QueryError(
+      'NOT_SUPPORTED',
+      `${displayLocation(locations[0] ?? '')}: glob lists files of this machine only.`,
+    );
   const objects: ObjectInfo[] = [];
   for (const location of locations) objects.push(...(await remote.locate(location, signal)));
   if (!parquetReaders.has(name)) {

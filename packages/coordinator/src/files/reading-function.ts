@@ -1,4 +1,5 @@
 import { QueryError } from '@svc/base';
+import { displayLocation } from '@svc/lake';
 
 /** How a file is read that a string names in place of a table. */
 export type ReadingFunction = 'read_parquet' | 'read_csv' | 'read_json' | 'delta_scan';
@@ -29,7 +30,7 @@ export function readingFunctionOf(path: string): ReadingFunction {
   if (found === undefined || (found === 'read_parquet' && text !== name))
     throw new QueryError(
       'INVALID_ARGUMENT',
-      `'${path}' cannot be told by its name: files are .parquet, .csv, .tsv, .json, .jsonl or .ndjson, text also .gz or .zst; say read_csv('…') and the like for others.`,
+      `'${displayLocation(path)}' cannot be told by its name: files are .parquet, .csv, .tsv, .json, .jsonl or .ndjson, text also .gz or .zst; say read_csv('…') and the like for others.`,
     );
   return found;
 }

@@ -1,4 +1,5 @@
 import type { FileToRead, FragmentFiles, FragmentTable } from '@svc/fragment-fn';
+import { displayLocation } from '@svc/lake';
 import type { ScanFilter, ScanRequest } from '@svc/sql';
 import { type TextAnswer, textAnswer } from '../results/text-answer.js';
 import { filterText } from './filter-text.js';
@@ -74,11 +75,11 @@ function fileLine(file: FileToRead): string {
     case 'in-place':
       return `  ${file.path}: read in place`;
     case 'whole':
-      return `  ${file.object.location}: fetched whole, ${file.object.sizeBytes} bytes`;
+      return `  ${displayLocation(file.object.location)}: fetched whole, ${file.object.sizeBytes} bytes`;
     case 'chunks': {
       const { location, selectedBytes, sizeBytes, rowGroups } = file.scan;
       const groups = rowGroups === undefined ? 'all' : String(rowGroups.length);
-      return `  ${location}: ${selectedBytes} of ${sizeBytes} bytes planned, ${groups} row groups`;
+      return `  ${displayLocation(location)}: ${selectedBytes} of ${sizeBytes} bytes planned, ${groups} row groups`;
     }
   }
 }
