@@ -16,6 +16,7 @@ export type {
   StagedTable as StagedNewTable,
   WritableCatalog,
 } from './catalogs/writable-catalog.js';
+export { type DeletedRows, deletionColumns, positionColumns } from './deletes/deleted-rows.js';
 export { createMetadataFiles, type MetadataFiles } from './iceberg/cache/metadata-files.js';
 export {
   type FilePlan,
