@@ -12,7 +12,7 @@ export {
 export { type FragmentResult, runFragment } from './runtime.js';
 export { engineType } from './views/engine-type.js';
 export { sessionStatements } from './views/session-sql.js';
-export { stubFileSql, stubViewSql, viewSql } from './views/view-sql.js';
+export { scanViewSql, stubFileSql, stubViewSql, viewSql } from './views/view-sql.js';
 export {
   type WriteOptions,
   type WrittenFile,

@@ -48,7 +48,10 @@ export interface DirectColumn {
 export interface DirectReadOptions {
   /** In the order of the answer; `index` is the position among the sources of a group. */
   readonly columns: readonly DirectColumn[];
-  readonly groups: readonly Pick<StagedGroup, 'sources' | 'paths' | 'locations' | 'hasRowDelta' | 'deletions'>[];
+  readonly groups: readonly Pick<
+    StagedGroup,
+    'sources' | 'paths' | 'locations' | 'hasRowDelta' | 'deletions'
+  >[];
   /** The scan's files: those that were staged in place are known by their location. */
   readonly files: readonly FileScan[];
   readonly store: ObjectStore;

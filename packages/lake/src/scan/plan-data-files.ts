@@ -149,8 +149,7 @@ function mappingOf(
   const match = matches.get(footer.schemaKey) ?? options.match(footer.schema, file.location);
   matches.set(footer.schemaKey, match);
   const partitionValues = new Map<number, JsonValue>();
-  for (const [id, value] of file.partitionValues)
-    if (!match.inFile.has(id)) partitionValues.set(id, value);
+  for (const [id, value] of file.partitionValues) if (!match.inFile.has(id)) partitionValues.set(id, value);
   const standIns = [...partitionValues].map(([id, value]) => `${id}=${printJson(value)}`);
   const mappingKey = [footer.schemaKey, ...standIns].join('\n');
   const mapping =

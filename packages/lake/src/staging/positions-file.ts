@@ -5,7 +5,13 @@
 import type { FileHandle } from 'node:fs/promises';
 import { deletionColumns } from '../deletes/deleted-rows.js';
 import { CompactWriter } from '../parquet/thrift/compact-writer.js';
-import { byteArrayType, encodeConstantChunk, int64Type, plainPageHeader, writeChunk } from './constant-chunk.js';
+import {
+  byteArrayType,
+  encodeConstantChunk,
+  int64Type,
+  plainPageHeader,
+  writeChunk,
+} from './constant-chunk.js';
 
 const utf8 = 0;
 const structType = 12;
