@@ -6,7 +6,7 @@ import { type ColumnSummary, predicateMightHold } from '../iceberg/expressions/c
 import { filterMightHold } from '../iceberg/expressions/evaluate-filter.js';
 import { checkReadableColumns } from '../iceberg/scan/readable-columns.js';
 import { printJsonValue } from '../iceberg/spec/json-value.js';
-import type { JsonObject, JsonValue } from '../iceberg/spec/lossless-json.js';
+import type { JsonValue } from '../iceberg/spec/lossless-json.js';
 import { isPrimitive } from '../iceberg/spec/type-text.js';
 import type { NestedField } from '../iceberg/spec/types.js';
 import { isNaNValue, type PrimitiveValue, toComparable } from '../iceberg/spec/values.js';
@@ -17,7 +17,12 @@ import type { AddedFile } from './log/actions.js';
 import { dataLocation } from './table/data-path.js';
 import { deletedRowsOf } from './table/deleted-rows-of.js';
 import type { DeltaTable } from './table/delta-table.js';
-import { parseStatistics, recordCountOf, summariseColumn } from './table/file-statistics.js';
+import {
+  type FileStatistics,
+  parseStatistics,
+  recordCountOf,
+  summariseColumn,
+} from './table/file-statistics.js';
 import { matchDeltaFile } from './table/match-delta-file.js';
 import { parsePartitionValue } from './table/parse-value.js';
 
@@ -109,7 +114,7 @@ function fileMightMatch(
   partition: Partition,
 ): boolean {
   // Statistics are parsed when the first condition asks for them; null: there are none.
-  let statistics: JsonObject | null | undefined;
+  let statistics: FileStatistics | null | undefined;
   return filterMightHold(filter, ({ fieldId, type, predicate }) => {
     const value = partition.get(fieldId);
     if (value !== undefined) return predicateMightHold(predicate, summaryOfValue(value));

@@ -4,7 +4,13 @@
  */
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { QueryError } from '@svc/base';
-import { type Compressors, type FileMetaData, parquetMetadata, parquetReadObjects } from 'hyparquet';
+import {
+  type ColumnMetaData,
+  type Compressors,
+  type FileMetaData,
+  parquetReadObjects,
+  type SchemaElement,
+} from 'hyparquet';
 import { decompressBlock } from '../../iceberg/avro/codecs.js';
 import {
   isJsonObject,
@@ -29,8 +35,16 @@ const neededFields: Readonly<Record<string, true | readonly string[]>> = {
 /** Bounds of one row group: what is read of it is in memory, and some times over while it is decoded. */
 const maxGroupRows = 4_000_000;
 const maxGroupBytes = 256 * 1024 * 1024;
-const maxUncompressedBytes = 768 * 1024 * 1024;
-const readCodecs: ReadonlySet<number> = new Set([0, 1, 2, 4, 6]);
+const maxUncompressedBytes = 512 * 1024 * 1024;
+/** Those that are read, by their numbers in the format. */
+const codecs: ReadonlyMap<number, ColumnMetaData['codec']> = new Map([
+  [0, 'UNCOMPRESSED'],
+  [1, 'SNAPPY'],
+  [2, 'GZIP'],
+  [4, 'BROTLI'],
+  [6, 'ZSTD'],
+]);
+const repetitions = { required: 'REQUIRED', optional: 'OPTIONAL', repeated: 'REPEATED' } as const;
 
 export async function* readCheckpointRows(
   store: ObjectStore,
@@ -40,7 +54,8 @@ export async function* readCheckpointRows(
   const info = await store.head(location, signal && { signal });
   const footer = await readFooter(store, info, undefined, signal);
   const columns = neededColumns(footer);
-  const metadata = decoding(location, () => trimmed(metadataOf(footer), columns));
+  if (columns.length === 0) return;
+  const metadata = metadataOf(footer, columns);
   let rowStart = 0;
   for (let rowGroup = 0; rowGroup < footer.rowGroupCount; rowGroup++) {
     const rowEnd = rowStart + (footer.rowCounts[rowGroup] ?? 0);
@@ -80,38 +95,80 @@ function columnsOf(node: ParquetNode): readonly number[] {
   return Array.from({ length: node.endColumn - node.firstColumn }, (_one, index) => node.firstColumn + index);
 }
 
-function metadataOf(footer: ParquetFooter): FileMetaData {
-  const trailer = Buffer.alloc(8);
-  trailer.writeUInt32LE(footer.bytes.length);
-  trailer.write('PAR1', 4, 'latin1');
-  return parquetMetadata(Buffer.concat([footer.bytes, trailer]), { geoparquet: false });
-}
-
-/** The metadata as if the file had the given columns only. */
-function trimmed(metadata: FileMetaData, columns: readonly number[]): FileMetaData {
+/**
+ * What the decoder is told of the file: the needed columns only, and only what was checked. What a footer says beyond
+ * that could make it fail where nobody listens.
+ */
+function metadataOf(footer: ParquetFooter, columns: readonly number[]): FileMetaData {
   const kept = new Set(columns);
-  const { schema } = metadata;
-  let next = 0;
-  let column = 0;
-  const keep = (): FileMetaData['schema'] => {
-    const element = schema[next];
-    next += 1;
-    if (element === undefined) return [];
-    if (!element.num_children) {
-      column += 1;
-      return kept.has(column - 1) ? [element] : [];
-    }
-    const children = Array.from({ length: element.num_children }, keep).filter((child) => child.length > 0);
-    return children.length === 0 ? [] : [{ ...element, num_children: children.length }, ...children.flat()];
-  };
+  const paths = new Map<number, readonly string[]>();
+  const schema = elementsOf(footer.schema.root, [], kept, paths);
   return {
-    ...metadata,
-    schema: keep(),
-    row_groups: metadata.row_groups.map((group) => ({
-      ...group,
-      columns: group.columns.filter((_chunk, index) => kept.has(index)),
+    version: 1,
+    schema: [...schema],
+    num_rows: BigInt(footer.rowCount),
+    metadata_length: footer.bytes.length,
+    row_groups: Array.from(footer.rowCounts, (rowCount, rowGroup) => ({
+      num_rows: BigInt(rowCount),
+      total_byte_size: 0n,
+      columns: columns.map((column) => ({
+        file_offset: 0n,
+        meta_data: chunkMetadata(footer, rowGroup, column, paths.get(column) ?? []),
+      })),
     })),
   };
+}
+
+function chunkMetadata(
+  footer: ParquetFooter,
+  rowGroup: number,
+  column: number,
+  path: readonly string[],
+): ColumnMetaData {
+  const { start, end, valueCount, uncompressedBytes, codec } = readColumnChunk(footer, rowGroup, column);
+  return {
+    type: footer.schema.leaves[column]?.physical ?? 'BYTE_ARRAY',
+    encodings: [],
+    path_in_schema: [...path],
+    codec: codecs.get(codec) ?? 'UNCOMPRESSED',
+    num_values: BigInt(valueCount),
+    total_uncompressed_size: BigInt(uncompressedBytes),
+    total_compressed_size: BigInt(end - start),
+    data_page_offset: BigInt(start),
+  };
+}
+
+/** The schema's elements, a node before what is below it; nodes without a kept column are left out. */
+function elementsOf(
+  node: ParquetNode,
+  path: readonly string[],
+  kept: ReadonlySet<number>,
+  paths: Map<number, readonly string[]>,
+): readonly SchemaElement[] {
+  const { name, logical } = node;
+  const repetition = repetitions[node.repetition];
+  if (node.kind === 'leaf') {
+    if (!kept.has(node.column)) return [];
+    paths.set(node.column, path);
+    const text = logical?.kind === 'string' ? ({ converted_type: 'UTF8' } as const) : {};
+    return [
+      { name, type: node.physical, type_length: node.typeLength, repetition_type: repetition, ...text },
+    ];
+  }
+  const children = node.children
+    .map((child) => elementsOf(child, [...path, child.name], kept, paths))
+    .filter((elements) => elements.length > 0);
+  if (children.length === 0 && path.length > 0) return [];
+  const converted = logical?.kind === 'map' ? 'MAP' : logical?.kind === 'list' ? 'LIST' : undefined;
+  return [
+    {
+      name,
+      num_children: children.length,
+      ...(path.length > 0 && { repetition_type: repetition }),
+      ...(converted && { converted_type: converted }),
+    },
+    ...children.flat(),
+  ];
 }
 
 function checkGroup(footer: ParquetFooter, rowGroup: number, chunks: readonly ColumnChunk[]): void {
@@ -126,7 +183,7 @@ function checkGroup(footer: ParquetFooter, rowGroup: number, chunks: readonly Co
       'UNSUPPORTED_TABLE_FEATURE',
       `Row group ${rowGroup} of the checkpoint ${footer.location} is too large to be read: at most ${maxGroupRows} actions and ${maxGroupBytes} bytes of them are.`,
     );
-  const unread = chunks.find((chunk) => !readCodecs.has(chunk.codec));
+  const unread = chunks.find((chunk) => !codecs.has(chunk.codec));
   if (unread !== undefined)
     throw new QueryError(
       'UNSUPPORTED_TABLE_FEATURE',

@@ -1,7 +1,7 @@
 import { QueryError, throwIfAborted } from '@svc/base';
 import { JsonFields } from '../../iceberg/spec/json-fields.js';
-import { parseJson } from '../../iceberg/spec/lossless-json.js';
 import type { ObjectStore, ReadOptions } from '../../storage/object-store.js';
+import { parseLogLine } from './exact-json.js';
 
 /** A larger line would not fit into one text. */
 const maxLineBytes = 256 * 1024 * 1024;
@@ -21,7 +21,7 @@ export async function* readJsonLines(
   const parseLine = (line: Uint8Array) => {
     lineNumber += 1;
     const source = `${location}, line ${lineNumber}`;
-    return isBlank(line) ? undefined : { json: new JsonFields(parseJson(line, source), source), source };
+    return isBlank(line) ? undefined : { json: new JsonFields(parseLogLine(line, source), source), source };
   };
   for (let start = 0; start < sizeBytes; start += pieceBytes) {
     throwIfAborted(signal);

@@ -3,23 +3,20 @@
  * pruning never changes a result.
  */
 import type { ColumnSummary } from '../../iceberg/expressions/column-predicate.js';
-import {
-  isJsonNumber,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  parseJson,
-} from '../../iceberg/spec/lossless-json.js';
 import type { PrimitiveType } from '../../iceberg/spec/types.js';
 import { type Comparable, compareValues, isFloating } from '../../iceberg/spec/values.js';
+import { numberText, parseStatisticsText } from '../log/exact-json.js';
 import { parseDate, parseDecimal, parseTimestamp } from './parse-value.js';
 
-/** Statistics of one file; `undefined` when there are none or they cannot be read. */
-export function parseStatistics(text: string | undefined, source: string): JsonObject | undefined {
+/** Statistics of one file, to be asked by the functions below. */
+export type FileStatistics = Readonly<Record<string, unknown>>;
+
+/** `undefined` when there are none or they cannot be read. */
+export function parseStatistics(text: string | undefined, source: string): FileStatistics | undefined {
   if (text === undefined) return undefined;
   try {
-    const json = parseJson(text, source);
-    return isJsonObject(json) ? json : undefined;
+    const json = parseStatisticsText(text, source);
+    return isObject(json) ? json : undefined;
   } catch {
     return undefined; // They only spare reading.
   }
@@ -37,7 +34,7 @@ export function recordCountOf(statistics: string | undefined): number | undefine
 
 /** What is known of the values at a physical path. */
 export function summariseColumn(
-  statistics: JsonObject,
+  statistics: FileStatistics,
   path: readonly string[],
   type: PrimitiveType,
   boundsAreOfType: boolean,
@@ -59,30 +56,34 @@ export function summariseColumn(
   };
 }
 
-function valueAt(json: JsonObject, path: readonly string[]): JsonValue | undefined {
-  let value: JsonValue | undefined = json;
+function valueAt(json: FileStatistics, path: readonly string[]): unknown {
+  let value: unknown = json;
   for (const name of path) {
-    if (!isJsonObject(value) || !Object.hasOwn(value, name)) return undefined;
+    if (!isObject(value) || !Object.hasOwn(value, name)) return undefined;
     value = value[name];
   }
   return value;
 }
 
-function countAt(json: JsonObject, path: readonly string[]): number | undefined {
-  const value = valueAt(json, path);
-  return isJsonNumber(value) && /^\d{1,15}$/.test(value.value) ? Number(value.value) : undefined;
+function isObject(value: unknown): value is FileStatistics {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function countAt(json: FileStatistics, path: readonly string[]): number | undefined {
+  const text = numberText(valueAt(json, path));
+  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
 /** Times are cut to milliseconds, so that the real maximum is up to one further. */
 const maxCutMicros = 999n;
 const afterEveryText = Uint8Array.of(0xff);
 
-function lowerBound(type: PrimitiveType, value: JsonValue | undefined): Comparable | undefined {
+function lowerBound(type: PrimitiveType, value: unknown): Comparable | undefined {
   if (type.kind === 'string') return typeof value === 'string' ? Buffer.from(value, 'utf8') : undefined;
   return numericBounds(type, value)?.low;
 }
 
-function upperBound(type: PrimitiveType, value: JsonValue | undefined): Comparable | undefined {
+function upperBound(type: PrimitiveType, value: unknown): Comparable | undefined {
   if (type.kind === 'string') {
     // Long texts are cut to a prefix, with or without a sign for it: the bound is made the end of all with the prefix.
     if (typeof value !== 'string') return undefined;
@@ -96,9 +97,10 @@ interface Bounds {
   readonly high: Comparable;
 }
 
-function numericBounds(type: PrimitiveType, value: JsonValue | undefined): Bounds | undefined {
+function numericBounds(type: PrimitiveType, value: unknown): Bounds | undefined {
   if (type.kind === 'boolean') return typeof value === 'boolean' ? point(value ? 1 : 0) : undefined;
-  if (isJsonNumber(value)) return numberBounds(type, value.value);
+  const number = numberText(value);
+  if (number !== undefined) return numberBounds(type, number);
   return typeof value === 'string' ? timeBounds(type, value) : undefined;
 }
 
