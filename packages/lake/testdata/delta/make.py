@@ -231,8 +231,9 @@ def rows_of_duckdb(connection, table):
     return [row for (row,) in connection.execute(query).fetchall()]
 
 
-def rows_of_delta_rs(connection, table):
-    whole = pa.table(QueryBuilder().register("t", DeltaTable(table)).execute("SELECT * FROM t").read_all())
+def rows_of_delta_rs(connection, table, version=None):
+    opened = DeltaTable(table, version=version)
+    whole = pa.table(QueryBuilder().register("t", opened).execute("SELECT * FROM t").read_all())
     query = "SELECT to_json(whole_row)::VARCHAR FROM whole whole_row ORDER BY 1"
     return [row for (row,) in connection.execute(query).fetchall()]
 
