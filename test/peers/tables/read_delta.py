@@ -1,7 +1,7 @@
 """Delta tables that delta-rs wrote, every version of them, and the hand-made ones of the lake's test data: read through our
 storage, planning, staging and views (`test/lake/read-delta-main.ts`), they must have the rows that delta-rs finds."""
 
-import importlib.util
+import importlib
 import json
 import os
 import random
@@ -17,6 +17,7 @@ from target import target_from_arguments
 root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 sys.path.insert(0, os.path.join(root, "packages", "lake", "testdata", "delta"))
 make = importlib.import_module("make")
+from delta_writer import field, metadata, protocol, removed, schema_of, stored_vectors, with_vector, write_commit, write_rows
 
 SEED = 20240229
 VERSIONS = 24
@@ -108,6 +109,20 @@ def filters_prune_and_change_no_row():
         pruned += answer["filesPruned"]
     expect(pruned > 0, True, "files pruned")
     return f"{pruned} files pruned"
+
+
+@checks.check
+def a_deletion_vector_at_an_absolute_path():
+    table = os.path.join(folder, "absolute")
+    added = write_rows(table, "f 1.parquet".replace(" ", "%20"), make.numbers(0, 100))
+    os.rename(os.path.join(table, "f%201.parquet"), os.path.join(table, "f 1.parquet"))
+    first, second = stored_vectors(table, [[99], [0, 50]], absolute=True)
+    schema = schema_of(field("id", "long"), field("text", "string"))
+    write_commit(table, 0, [protocol("deletionVectors"), metadata(schema), with_vector(added, first)])
+    write_commit(table, 1, [removed(with_vector(added, first)), with_vector(added, second)])
+    rows = make.rows_of_delta_rs(other, table)
+    expect(len(rows), 98, "rows of delta-rs")
+    expect(ours(table)["rows"], rows)
 
 
 for name in make.TABLES:

@@ -1,6 +1,7 @@
 /** Plans the scan of a Delta table: files are left out by partition values and statistics of the log. */
 import { QueryError } from '@svc/base';
 import type { ScanRequest } from '@svc/sql';
+import { createPacer } from '../iceberg/avro/pacer.js';
 import { type BoundFilter, bindFilters } from '../iceberg/expressions/bind-filter.js';
 import { type ColumnSummary, predicateMightHold } from '../iceberg/expressions/column-predicate.js';
 import { filterMightHold } from '../iceberg/expressions/evaluate-filter.js';
@@ -33,6 +34,9 @@ export interface PlanDeltaScanOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Files looked at before other work of the process gets its turn. */
+const filesPerSlice = 500;
+
 /**
  * Throws UNSUPPORTED_TABLE_FEATURE for a column of a type that is not read, DATA_CORRUPT naming the log file of a
  * partition value, path or deletion vector that cannot be, and what planning data files throws.
@@ -46,7 +50,9 @@ export async function planDeltaScan(
   checkReadableColumns({ schemaId: 0, fields: columns, identifierFieldIds: [] }, request.columns, tableName);
   const filter = bindFilters(request.filters, columns);
   const planned: PlannedFile[] = [];
+  const pacer = createPacer(filesPerSlice, signal);
   for (const file of table.files) {
+    if (pacer.spend(1)) await pacer.pause();
     const partition = partitionOf(table, file);
     if (!isAllDeleted(file) && fileMightMatch(table, filter, file, partition))
       planned.push({ file, partition });

@@ -5,6 +5,8 @@ import { parseLogLine } from './exact-json.js';
 
 /** A larger line would not fit into one text. */
 const maxLineBytes = 256 * 1024 * 1024;
+/** A commit of millions of files; more would be an attack on the memory. */
+const maxFileBytes = 2 * 1024 * 1024 * 1024;
 const pieceBytes = 8 * 1024 * 1024;
 const newLine = 10;
 
@@ -15,6 +17,11 @@ export async function* readJsonLines(
   { signal }: ReadOptions,
 ): AsyncGenerator<{ readonly json: JsonFields; readonly source: string }> {
   const { sizeBytes, version } = await store.head(location, signal && { signal });
+  if (sizeBytes > maxFileBytes)
+    throw new QueryError(
+      'UNSUPPORTED_TABLE_FEATURE',
+      `${location} has ${sizeBytes} bytes; files of a log are read up to ${maxFileBytes} bytes.`,
+    );
   let pending: Uint8Array[] = [];
   let pendingBytes = 0;
   let lineNumber = 0;
