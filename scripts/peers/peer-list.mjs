@@ -19,6 +19,7 @@ export const peers = [
   { name: 'jdbc', variant: 'plain', java: 'clients/JdbcClient.java' },
   { name: 'tables', variant: 'plain', python: 'tables/read_tables.py' },
   { name: 'written', variant: 'plain', python: 'tables/written_tables.py' },
+  { name: 'delta', variant: 'plain', python: 'tables/read_delta.py' },
   { name: 'tls pyarrow', variant: 'tls', python: 'clients/pyarrow_client.py' },
   { name: 'tls pyarrow trust', variant: 'tls', python: 'clients/pyarrow_tls.py' },
   { name: 'tls adbc', variant: 'tls', python: 'clients/adbc_client.py' },

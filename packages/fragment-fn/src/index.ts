@@ -21,6 +21,7 @@ export {
   engineColumns,
   fileCallSql,
   type PlacedFile,
+  scanViewSql,
   stubFileSql,
   stubViewSql,
   viewSql,

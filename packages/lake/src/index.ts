@@ -18,6 +18,10 @@ export type {
   StagedTable as StagedNewTable,
   WritableCatalog,
 } from './catalogs/writable-catalog.js';
+export { type DeletedRows, deletionColumns, positionColumns } from './deletes/deleted-rows.js';
+export { isDeltaTable, type LoadDeltaTableOptions, loadDeltaTable } from './delta/load-delta-table.js';
+export { type PlanDeltaScanOptions, planDeltaScan } from './delta/plan-delta-scan.js';
+export type { DeltaTable } from './delta/table/delta-table.js';
 export { createMetadataFiles, type MetadataFiles } from './iceberg/cache/metadata-files.js';
 export {
   type FilePlan,

@@ -38,6 +38,15 @@ describe('the SQL of a scan view', () => {
     );
   });
 
+  it('leaves deleted rows out by their original position', () => {
+    const group = { sources: [id, text], paths: ['a'], locations: [], deletions: ['a.deleted'] };
+    const join = (position: string) =>
+      `read_parquet(['a'], ${options}, file_row_number = true, filename = '__svc_file') AS r ANTI JOIN read_parquet(['a.deleted'], ${options}) AS d ON ${position} = d.__deleted_position AND r.__svc_file = d.__deleted_file`;
+    assert.ok(scanViewSql(name, columns, [group]).endsWith(` FROM ${join('r.file_row_number')}`));
+    const compact = scanViewSql(name, columns, [{ ...group, hasRowDelta: true }]);
+    assert.ok(compact.endsWith(` FROM ${join('r.file_row_number + r.__row_delta')}`));
+  });
+
   it('has the columns, their types and no rows when nothing is left to read', () => {
     for (const groups of [[], [{ sources: [id, text], paths: [], locations: [] }]]) {
       assert.equal(

@@ -2,7 +2,7 @@
  * The views under which a fragment's SQL finds its tables. A scan view reads staged files; a stub view has the same
  * columns over a Parquet file without rows and is what planning binds against (docs/ARCHITECTURE.md, "Planning").
  */
-import type { ColumnSource, NestedField } from '@svc/lake';
+import { type ColumnSource, deletionColumns, type NestedField, positionColumns } from '@svc/lake';
 import { filesPlaceholder, quoteIdentifier, quoteString } from '@svc/sql';
 import type { FragmentFiles } from '../request.js';
 import { engineType } from './engine-type.js';
@@ -19,6 +19,9 @@ export interface StagedGroup {
   readonly paths: readonly string[];
   /** Which of the table's files each of `paths` is, or is a part of. */
   readonly locations: readonly string[];
+  /** Lists of rows that are to be left out: see `StagedGroup` of `@svc/lake`. */
+  readonly deletions?: readonly string[];
+  readonly hasRowDelta?: boolean;
 }
 
 function qualified(name: QualifiedName): string {
@@ -57,9 +60,26 @@ export function scanViewSql(
         const sql = source === undefined ? `CAST(NULL AS ${engineType(column.type)})` : sourceSql(source);
         return `${sql} AS ${quoteIdentifier(column.name)}`;
       });
-      return `SELECT ${list.join(', ')} FROM ${readParquet(group.paths)}`;
+      return `SELECT ${list.join(', ')} FROM ${groupSql(group)}`;
     });
   return `CREATE VIEW ${qualified(name)} AS ${branches.length === 0 ? emptySelect(engineColumns(columns)) : branches.join(' UNION ALL ')}`;
+}
+
+/**
+ * Rows that were deleted are found by the original position: an anti-join, above which the engine leaves what the
+ * statement computes, so that nothing of it fails on a row that is not there any more.
+ */
+function groupSql({ paths, deletions, hasRowDelta }: StagedGroup): string {
+  if (deletions === undefined || deletions.length === 0) return readParquet(paths);
+  const rows = readParquet(
+    paths,
+    `, ${positionColumns.row} = true, filename = ${quoteString(positionColumns.file)}`,
+  );
+  const position = `r.${positionColumns.row}${hasRowDelta === true ? ' + r.__row_delta' : ''}`;
+  return (
+    `${rows} AS r ANTI JOIN ${readParquet(deletions)} AS d ` +
+    `ON ${position} = d.${deletionColumns.position} AND r.${positionColumns.file} = d.${deletionColumns.file}`
+  );
 }
 
 /** A column of the engine: `type` is SQL. */
@@ -117,7 +137,8 @@ function movedColumns(
   { columns, unread }: Pick<FragmentFiles, 'columns' | 'unread'>,
   moved: readonly PlacedFile[],
 ): string {
-  const entries = moved.map(({ path, location }) => `${quoteString(path)}: ${quoteString(location)}`);
+  const locations = new Map(moved.map(({ path, location }) => [path, location]));
+  const entries = [...locations].map(([path, location]) => `${quoteString(path)}: ${quoteString(location)}`);
   const list = columns.map(({ name, type }) => {
     const column = quoteIdentifier(name);
     if (unread.includes(name)) return `CAST(NULL AS ${type}) AS ${column}`;

@@ -48,7 +48,10 @@ export interface DirectColumn {
 export interface DirectReadOptions {
   /** In the order of the answer; `index` is the position among the sources of a group. */
   readonly columns: readonly DirectColumn[];
-  readonly groups: readonly Pick<StagedGroup, 'sources' | 'paths' | 'locations' | 'hasRowDelta'>[];
+  readonly groups: readonly Pick<
+    StagedGroup,
+    'sources' | 'paths' | 'locations' | 'hasRowDelta' | 'deletions'
+  >[];
   /** The scan's files: those that were staged in place are known by their location. */
   readonly files: readonly FileScan[];
   readonly store: ObjectStore;
@@ -71,6 +74,7 @@ const maxConcurrentFooters = 8;
 /** Undefined when the engine has to read the files. Throws what reading a footer throws. */
 export async function planDirectRead(options: DirectReadOptions): Promise<DirectRead | undefined> {
   const { groups, signal } = options;
+  if (groups.some((group) => group.deletions !== undefined)) return undefined;
   const columns = options.columns.map((column) => {
     const values = valuesOf(column.type);
     return values && { ...column, values };

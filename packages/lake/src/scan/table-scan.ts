@@ -2,6 +2,7 @@
  * A planned scan of one table snapshot: which files and row groups must be read, and how each file's physical columns
  * become the table's. Plain data, so that it can travel in a fragment to another machine.
  */
+import type { DeletedRows } from '../deletes/deleted-rows.js';
 import type { IcebergType, NestedField } from '../iceberg/spec/types.js';
 
 /**
@@ -70,6 +71,8 @@ export interface FileScan {
   readonly columnNames: readonly string[];
   /** Bytes of the chunks to read: what distributing and budgets are decided by. */
   readonly selectedBytes: number;
+  /** Rows of the file that are not the table's any more; they are in `recordCount` nevertheless. */
+  readonly deletedRows?: DeletedRows;
 }
 
 export interface ScanCounts {
@@ -85,7 +88,7 @@ export interface ScanCounts {
   /** Bytes of the whole table snapshot, and of the chunks left after pruning and projection. */
   readonly bytesTotal: number;
   readonly bytesPlanned: number;
-  /** Rows of the row groups left after pruning. */
+  /** Rows of the row groups left after pruning, deleted ones among them. */
   readonly rowsPlanned: number;
 }
 

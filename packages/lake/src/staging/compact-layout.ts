@@ -8,7 +8,8 @@ import { QueryError } from '@svc/base';
 import { chunkBytes, readColumnChunk } from '../parquet/column-chunk.js';
 import type { ParquetFooter } from '../parquet/footer.js';
 import { displayLocation } from '../storage/display-location.js';
-import { type EncodedChunk, encodeConstantChunk, rowDeltaName } from './row-delta.js';
+import type { EncodedChunk } from './constant-chunk.js';
+import { encodeRowDelta, rowDeltaName } from './row-delta.js';
 import type { Selection } from './selection.js';
 
 /** A chunk of the original and where it goes. */
@@ -68,7 +69,7 @@ export function layOut(footer: ParquetFooter, selection: Selection, dataStart: n
   const rowDeltaStart = target;
   const rowGroups = placed.map(({ rowGroup, chunks, delta }) => {
     const rowCount = footer.rowCounts[rowGroup] ?? 0;
-    const rowDelta = encodeConstantChunk(delta, rowCount);
+    const rowDelta = encodeRowDelta(delta, rowCount);
     const start = target;
     target += rowDelta.bytes.length;
     return { rowCount, chunks, rowDelta, rowDeltaStart: start };

@@ -10,6 +10,7 @@ import { mapConcurrently } from '../storage/map-concurrently.js';
 import type { ObjectStore } from '../storage/object-store.js';
 import { useCompactFile } from './compact-file.js';
 import { makeSelection } from './selection.js';
+import { stageDeletedRows } from './stage-deleted-rows.js';
 import type { StagingCache } from './staging-cache.js';
 
 /** Files of one physical schema that lie in the folder, ready to be read with one list of sources. */
@@ -22,6 +23,11 @@ export interface StagedGroup {
   readonly hasRowDelta: boolean;
   /** Rows of the files; an upper bound of the scan's when entries of the cache have further row groups. */
   readonly rowCount: number;
+  /**
+   * Parquet files that list rows which are no rows of the table any more: by the path of the file, and by original
+   * position (see deletionColumns). Absent when all rows count.
+   */
+  readonly deletions?: readonly string[];
 }
 
 export interface StagedTable {
@@ -53,6 +59,7 @@ interface StagedFile {
   readonly isInPlace: boolean;
   readonly bytesStaged: number;
   readonly bytesFetched: number;
+  readonly deletions?: string;
 }
 
 /**
@@ -77,7 +84,10 @@ export async function stageScan(
     const files = staged.slice(next, next + group.files.length);
     next += group.files.length;
     return [true, false]
-      .map((isInPlace) => toGroup(group.sources, files, isInPlace))
+      .flatMap((isInPlace) => [
+        toGroup(group.sources, files, { isInPlace, hasDeletions: false }),
+        toGroup(group.sources, files, { isInPlace, hasDeletions: true }),
+      ])
       .filter((made) => made.paths.length > 0);
   });
   return {
@@ -95,22 +105,27 @@ export async function stageScan(
 function toGroup(
   sources: readonly ColumnSource[],
   files: readonly StagedFile[],
-  isInPlace: boolean,
+  { isInPlace, hasDeletions }: { readonly isInPlace: boolean; readonly hasDeletions: boolean },
 ): StagedGroup {
-  const members = files.filter((file) => file.isInPlace === isInPlace);
+  const members = files.filter(
+    (file) => file.isInPlace === isInPlace && (file.deletions !== undefined) === hasDeletions,
+  );
   return {
     sources,
     paths: members.map((file) => file.path),
     locations: members.map((file) => file.location),
     hasRowDelta: !isInPlace,
     rowCount: members.reduce((sum, file) => sum + file.rowCount, 0),
+    ...(hasDeletions && { deletions: members.flatMap((file) => file.deletions ?? []) }),
   };
 }
 
 async function stageFile(file: FileScan, options: StageOptions): Promise<StagedFile> {
   throwIfAborted(options.signal);
   try {
-    return (await linkInPlace(file, options)) ?? (await linkCompact(file, options));
+    const staged = (await linkInPlace(file, options)) ?? (await linkCompact(file, options));
+    if (file.deletedRows === undefined) return staged;
+    return { ...staged, deletions: await stageDeletedRows(file, file.deletedRows, staged.path, options) };
   } catch (error) {
     const code = (error as NodeJS.ErrnoException | undefined)?.code ?? '';
     if (error instanceof QueryError || !/^E[A-Z]/.test(code)) throw error;

@@ -180,7 +180,7 @@ function describe(location: string, stats: BigIntStats, expectedVersion: string 
   const version = `${stats.size}-${stats.mtimeNs}-${stats.ino}`;
   if (expectedVersion !== undefined && version !== expectedVersion)
     throw new QueryError('STORAGE_ERROR', `${location} was changed while it was being read.`);
-  return { location, sizeBytes: Number(stats.size), version };
+  return { location, sizeBytes: Number(stats.size), version, modifiedMs: Number(stats.mtimeMs) };
 }
 
 function checkRange(location: string, range: ByteRange, sizeBytes: number): void {

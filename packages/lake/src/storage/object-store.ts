@@ -8,6 +8,8 @@ export interface ObjectInfo {
   readonly sizeBytes: number;
   /** Changes whenever the content may have changed: an ETag; for local files size, mtime and inode. */
   readonly version: string;
+  /** When it was written, milliseconds since 1970, where the storage knows. */
+  readonly modifiedMs?: number;
 }
 
 /** Half-open: `[start, end)`. */

@@ -55,8 +55,14 @@ export class MemoryStore implements ObjectStore {
     return answers;
   }
 
-  async list(): Promise<never[]> {
-    return [];
+  async list(folder: string): ReturnType<ObjectStore['list']> {
+    const entries = new Map<string, boolean>();
+    for (const location of this.files.keys()) {
+      if (!location.startsWith(`${folder}/`)) continue;
+      const [name = '', ...rest] = location.slice(folder.length + 1).split('/');
+      entries.set(name, rest.length > 0);
+    }
+    return [...entries].map(([name, isFolder]) => ({ name, isFolder }));
   }
 
   async write(): Promise<never> {

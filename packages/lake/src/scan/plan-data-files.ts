@@ -1,0 +1,185 @@
+/**
+ * What is to be read of a table's data files, whatever format says which files those are: row groups are left out by
+ * the footers, and each file's columns are mapped onto the table's.
+ */
+import { QueryError } from '@svc/base';
+import type { ScanRequest } from '@svc/sql';
+import { type DeletedRows, deletionColumns, positionColumns } from '../deletes/deleted-rows.js';
+import { type BoundFilter, findField } from '../iceberg/expressions/bind-filter.js';
+import { type JsonValue, printJson } from '../iceberg/spec/lossless-json.js';
+import type { NestedField } from '../iceberg/spec/types.js';
+import type { ParquetFooter } from '../parquet/footer.js';
+import type { FooterCache } from '../parquet/footer-cache.js';
+import { type PrunedRowGroups, pruneRowGroups } from '../parquet/prune-row-groups.js';
+import type { ParquetSchema } from '../parquet/schema.js';
+import { selectionBytes } from '../staging/compact-layout.js';
+import { mapConcurrently } from '../storage/map-concurrently.js';
+import type { ObjectStore } from '../storage/object-store.js';
+import { type ColumnMapping, type MatchedFile, mapColumns } from './column-mapping.js';
+import type { FileGroup, FileScan, ScanCounts } from './table-scan.js';
+
+export interface DataFileToPlan {
+  readonly location: string;
+  /** Values, by field id, of columns that the file may lack. */
+  readonly partitionValues: ReadonlyMap<number, JsonValue>;
+  readonly deletedRows?: DeletedRows | undefined;
+}
+
+export interface PlanDataFilesOptions {
+  readonly store: ObjectStore;
+  readonly footers: FooterCache;
+  readonly fields: readonly NestedField[];
+  readonly request: ScanRequest;
+  readonly filter: BoundFilter;
+  /** Finds the table's fields in a file. */
+  readonly match: (schema: ParquetSchema, location: string) => MatchedFile;
+  readonly signal?: AbortSignal | undefined;
+}
+
+type DataFileCounts = Pick<
+  ScanCounts,
+  | 'filesPlanned'
+  | 'rowGroupsTotal'
+  | 'rowGroupsPlanned'
+  | 'rowGroupsPrunedByStatistics'
+  | 'rowGroupsPrunedByBloom'
+  | 'bytesPlanned'
+  | 'rowsPlanned'
+>;
+
+export interface PlannedDataFiles {
+  /** Files without a row group left are in no group. */
+  readonly groups: readonly FileGroup[];
+  readonly counts: DataFileCounts;
+}
+
+/** Footers being fetched at one time. */
+const maxConcurrentFiles = 16;
+
+/** Throws DATA_CORRUPT, DATA_FILE_MISSING or UNSUPPORTED_TABLE_FEATURE naming a file that cannot be used. */
+export async function planDataFiles(
+  files: readonly DataFileToPlan[],
+  options: PlanDataFilesOptions,
+): Promise<PlannedDataFiles> {
+  const { request, fields, signal } = options;
+  const planner: Planner = {
+    options,
+    wanted: wantedIds(request, fields),
+    matches: new Map(),
+    mappings: new Map(),
+  };
+  const planned = await mapConcurrently(files, { maxConcurrent: maxConcurrentFiles, signal }, (file) =>
+    planFile(planner, file),
+  );
+  const groups = groupFiles(planned);
+  return { groups, counts: countAll(planned, groups) };
+}
+
+interface Planner {
+  readonly options: PlanDataFilesOptions;
+  readonly wanted: ReadonlySet<number>;
+  /** By schema key. */
+  readonly matches: Map<string, MatchedFile>;
+  /** By schema key and the partition values that stand in for columns. */
+  readonly mappings: Map<string, ColumnMapping>;
+}
+
+interface PlannedFile {
+  readonly mappingKey: string;
+  readonly mapping: ColumnMapping;
+  readonly scan: FileScan;
+  readonly rowGroupCount: number;
+  readonly selectedRows: number;
+  readonly pruned: PrunedRowGroups;
+}
+
+/** A struct is read whole when any of its fields is. */
+function wantedIds(request: ScanRequest, fields: readonly NestedField[]): ReadonlySet<number> {
+  if (request.columns === undefined) return new Set(fields.map((field) => field.id));
+  return new Set(request.columns.flatMap((path) => findField(path.slice(0, 1), fields)?.id ?? []));
+}
+
+async function planFile(planner: Planner, file: DataFileToPlan): Promise<PlannedFile> {
+  const { store, signal, footers, filter } = planner.options;
+  const info = await store.head(file.location, signal && { signal });
+  const footer = await footers.get(store, info, signal);
+  if (file.deletedRows !== undefined) checkPositionNames(footer);
+  const { mappingKey, mapping } = mappingOf(planner, file, footer);
+  const pruned = await pruneRowGroups(footer, {
+    filter,
+    leafOf: (fieldId) => mapping.leaves.get(fieldId),
+    store,
+    signal,
+  });
+  const isWhole = pruned.prunedByStatistics + pruned.prunedByBloom === 0;
+  const scan: FileScan = {
+    location: file.location,
+    sizeBytes: info.sizeBytes,
+    recordCount: footer.rowCount,
+    version: info.version,
+    rowGroups: isWhole ? undefined : pruned.rowGroups,
+    columnNames: mapping.columnNames,
+    selectedBytes: selectionBytes(footer, { rowGroups: pruned.rowGroups, columns: mapping.columnNames }),
+    ...(file.deletedRows && { deletedRows: file.deletedRows }),
+  };
+  const selectedRows = pruned.rowGroups.reduce((sum, rowGroup) => sum + (footer.rowCounts[rowGroup] ?? 0), 0);
+  return { mappingKey, mapping, scan, rowGroupCount: footer.rowGroupCount, selectedRows, pruned };
+}
+
+/** Columns of these names would hide those by which the engine finds deleted rows. */
+function checkPositionNames(footer: ParquetFooter): void {
+  const reserved: ReadonlySet<string> = new Set([
+    ...Object.values(positionColumns),
+    ...Object.values(deletionColumns),
+  ]);
+  const clash = footer.schema.root.children.find((child) => reserved.has(child.name.toLowerCase()));
+  if (clash !== undefined)
+    throw new QueryError(
+      'UNSUPPORTED_TABLE_FEATURE',
+      `The data file ${footer.location} has deleted rows and a column named ${clash.name}: this name is reserved.`,
+    );
+}
+
+function mappingOf(
+  planner: Planner,
+  file: DataFileToPlan,
+  footer: ParquetFooter,
+): { readonly mappingKey: string; readonly mapping: ColumnMapping } {
+  const { matches, mappings, wanted, options } = planner;
+  const match = matches.get(footer.schemaKey) ?? options.match(footer.schema, file.location);
+  matches.set(footer.schemaKey, match);
+  const partitionValues = new Map<number, JsonValue>();
+  for (const [id, value] of file.partitionValues) if (!match.inFile.has(id)) partitionValues.set(id, value);
+  const standIns = [...partitionValues].map(([id, value]) => `${id}=${printJson(value)}`);
+  const mappingKey = [footer.schemaKey, ...standIns].join('\n');
+  const mapping =
+    mappings.get(mappingKey) ??
+    mapColumns({ fields: options.fields, wanted, partitionValues }, match, file.location);
+  mappings.set(mappingKey, mapping);
+  return { mappingKey, mapping };
+}
+
+function groupFiles(planned: readonly PlannedFile[]): readonly FileGroup[] {
+  const groups = new Map<string, { mapping: ColumnMapping; files: FileScan[] }>();
+  for (const { mappingKey, mapping, scan, pruned } of planned) {
+    if (pruned.rowGroups.length === 0) continue;
+    const group = groups.get(mappingKey) ?? { mapping, files: [] };
+    group.files.push(scan);
+    groups.set(mappingKey, group);
+  }
+  return [...groups.values()].map(({ mapping, files }) => ({ sources: mapping.sources, files }));
+}
+
+function countAll(planned: readonly PlannedFile[], groups: readonly FileGroup[]): DataFileCounts {
+  const sum = (count: (file: PlannedFile) => number): number =>
+    planned.reduce((total, file) => total + count(file), 0);
+  return {
+    filesPlanned: groups.reduce((total, group) => total + group.files.length, 0),
+    rowGroupsTotal: sum((file) => file.rowGroupCount),
+    rowGroupsPlanned: sum((file) => file.pruned.rowGroups.length),
+    rowGroupsPrunedByStatistics: sum((file) => file.pruned.prunedByStatistics),
+    rowGroupsPrunedByBloom: sum((file) => file.pruned.prunedByBloom),
+    bytesPlanned: sum((file) => file.scan.selectedBytes),
+    rowsPlanned: sum((file) => file.selectedRows),
+  };
+}

@@ -1,0 +1,65 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { QueryError } from '@svc/base';
+import type { DeletedRows } from '../deletes/deleted-rows.js';
+import { readBitmap } from '../deletes/read-bitmap.js';
+import { bitmapPositions } from '../deletes/roaring-bitmap.js';
+import type { FileScan } from '../scan/table-scan.js';
+import type { ObjectStore } from '../storage/object-store.js';
+import { writePositionsFile } from './positions-file.js';
+
+export interface StageDeletedRowsOptions {
+  readonly store: ObjectStore;
+  readonly directory: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Makes the list of a staged file's deleted rows, or finds the one of an earlier call in the folder; answers its path.
+ * Throws DATA_CORRUPT when the set is not what the table's metadata says, or does not fit the file.
+ */
+export async function stageDeletedRows(
+  file: FileScan,
+  deletedRows: DeletedRows,
+  stagedPath: string,
+  { store, directory, signal }: StageDeletedRowsOptions,
+): Promise<string> {
+  const identity = JSON.stringify([stagedPath, file.location, file.version, deletedRows]);
+  const name = createHash('sha256').update(identity).digest('hex').slice(0, 40);
+  const path = join(directory, `${name}.deleted.parquet`);
+  if (await exists(path)) return path;
+  const bitmap = await readBitmap(deletedRows, store, signal);
+  const source = `The deletion vector of ${file.location}`;
+  const aside = `${path}.${randomUUID()}.tmp`;
+  let handle: FileHandle | undefined;
+  try {
+    handle = await open(aside, 'wx', 0o600);
+    const written = await writePositionsFile(handle, stagedPath, bitmapPositions(bitmap, source));
+    if (written.count !== deletedRows.rowCount)
+      throw new QueryError(
+        'DATA_CORRUPT',
+        `${source} has ${written.count} rows; the table's metadata says ${deletedRows.rowCount}.`,
+      );
+    if (written.last >= file.recordCount)
+      throw new QueryError(
+        'DATA_CORRUPT',
+        `${source} deletes row ${written.last}, but the file has ${file.recordCount} rows.`,
+      );
+    await handle.close();
+    await rename(aside, path);
+    return path;
+  } finally {
+    await handle?.close();
+    await rm(aside, { force: true });
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
