@@ -12,7 +12,7 @@ import {
   readArrowSchema,
   type StatementDescription,
 } from '@svc/engine';
-import type { NestedField, PrimitiveValue } from '@svc/lake';
+import { conformDataFile, mayNeedConforming, type NestedField, type PrimitiveValue } from '@svc/lake';
 import { quoteIdentifier, quoteString } from '@svc/sql';
 import {
   bindTables,
@@ -92,13 +92,14 @@ async function writeOnLease(
   const staged = await stageTables(fragment);
   await options.fill?.(lease, link.signal);
   const engineStart = performance.now();
-  const { files, profile } = await runPlan(fragment, staged, plan, target).catch((error: unknown) => {
+  const { files: written, profile } = await runPlan(fragment, staged, plan, target).catch((error: unknown) => {
     throwIfAborted(link.signal);
     throw namingOriginalFiles(
       error,
       staged.flatMap((table) => table.groups),
     );
   });
+  const files = await conformFiles(written, target, link.signal);
   const engineMs = performance.now() - engineStart;
   await options.take(files, link.signal);
   const rowCount = files.reduce((sum, file) => sum + BigInt(file.rowCount), 0n);
@@ -108,6 +109,19 @@ async function writeOnLease(
     rowCount,
     statistics: { ...fragmentStatistics(staged, profile, times), rowsReturned: rowCount },
   };
+}
+
+async function conformFiles(
+  files: readonly WrittenFile[],
+  { columns }: WriteTarget,
+  signal: AbortSignal,
+): Promise<readonly WrittenFile[]> {
+  const fields = columns.map(({ field }) => field);
+  if (!mayNeedConforming(fields)) return files;
+  const conformed: WrittenFile[] = [];
+  for (const file of files)
+    conformed.push({ ...file, sizeBytes: await conformDataFile(file.path, fields, signal) });
+  return conformed;
 }
 
 async function runPlan(

@@ -17,8 +17,9 @@ import type { NestedField } from '../iceberg/spec/types.js';
 import { parseTransform } from '../iceberg/transforms/transform.js';
 import type { ParquetFooter } from '../parquet/footer.js';
 import type { FooterCache } from '../parquet/footer-cache.js';
+import { columnsWithMisreadBloom } from '../parquet/misread-bloom.js';
 import { type PrunedRowGroups, pruneRowGroups } from '../parquet/prune-row-groups.js';
-import { selectionBytes } from '../staging/compact-layout.js';
+import { selectedColumns, selectionBytes } from '../staging/compact-layout.js';
 import { mapConcurrently } from '../storage/map-concurrently.js';
 import { type ColumnMapping, type MatchedFile, mapColumns, matchFile } from './column-mapping.js';
 import type { NameMapping } from './field-matching.js';
@@ -121,7 +122,11 @@ async function planFile(planner: Planner, file: DataFile): Promise<PlannedFile> 
     store,
     signal,
   });
-  const isWhole = pruned.prunedByStatistics + pruned.prunedByBloom === 0;
+  const columns = selectedColumns(footer, { columns: mapping.columnNames });
+  // What is staged of a file has no bloom filters: one with misleading ones must not be read in place.
+  const isWhole =
+    pruned.prunedByStatistics + pruned.prunedByBloom === 0 &&
+    (store.localPath(file.location) === undefined || columnsWithMisreadBloom(footer, columns).size === 0);
   const scan: FileScan = {
     location: file.location,
     sizeBytes: info.sizeBytes,
