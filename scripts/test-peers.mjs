@@ -11,7 +11,8 @@ import { endSuite } from './support/suite-summary.mjs';
 const root = path.resolve(import.meta.dirname, '..');
 const words = process.argv.slice(2).filter((word) => !word.startsWith('--'));
 const keep = process.argv.includes('--keep');
-const wanted = peers.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
+const named = peers.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
+const wanted = peers.filter((peer) => named.includes(peer) || named.some(({ needs }) => needs === peer.name));
 
 const folder = mkdtempSync(path.join(tmpdir(), 'svc-peers-'));
 let passed = 0;
