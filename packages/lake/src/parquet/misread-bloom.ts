@@ -20,7 +20,10 @@ function isBloomMisread({ physical, logical }: ParquetLeaf): boolean {
 }
 
 /** Which of the columns have a bloom filter that is misread. */
-export function columnsWithMisreadBloom(footer: ParquetFooter, columns: readonly number[]): ReadonlySet<number> {
+export function columnsWithMisreadBloom(
+  footer: ParquetFooter,
+  columns: readonly number[],
+): ReadonlySet<number> {
   const { leaves } = footer.schema;
   const rowGroups = rowGroupsWithRows(footer);
   const suspects = columns.filter((column) => {

@@ -1,4 +1,4 @@
-import { type ColumnChunk, type EncodedField, encodedChunkFields, readColumnChunk } from '../column-chunk.js';
+import { type ColumnChunk, encodedChunkFields, readColumnChunk } from '../column-chunk.js';
 import type { ParquetFooter } from '../footer.js';
 import type { ParquetNode } from '../schema.js';
 import { CompactReader, wireType } from '../thrift/compact-reader.js';
@@ -160,55 +160,50 @@ interface ChunkToWrite {
 
 function writeChunk(writer: CompactWriter, chunk: ChunkToWrite, { footer, changes }: ChunkContext): void {
   const { rowGroup, column } = chunk;
-  const { bytes } = footer;
+  const { bytes, location } = footer;
   const encoded = encodedChunkFields(footer, rowGroup, column);
+  const numbers = changedNumbers(chunk, changes);
+  const writeMetadata = () => {
+    for (const { id, type, start, end } of encoded.metadata) {
+      const number = numbers.get(id);
+      if (number !== undefined && type === wireType.i32) writer.i32(id, number);
+      else if (number !== undefined) writer.i64(id, number);
+      else if (!numbers.has(id)) writer.raw(id, type, bytes.subarray(start, end));
+    }
+  };
   writer.structElement(() => {
     for (const { id, type, start, end } of encoded.chunk) {
-      if (id === 2) writer.i64(2, changes.moved(new CompactReader(bytes, footer.location, start).integer()));
-      else if (id === 3)
-        writer.struct(3, () => {
-          for (const field of encoded.metadata) writeMetadataField(writer, field, chunk, { footer, changes });
-        });
+      if (id === 2) writer.i64(2, changes.moved(new CompactReader(bytes, location, start).integer()));
+      else if (id === 3) writer.struct(3, writeMetadata);
       else if (id < 4 || id > 7) writer.raw(id, type, bytes.subarray(start, end));
     }
   });
 }
 
-function writeMetadataField(
-  writer: CompactWriter,
-  { id, type, start, end }: EncodedField,
+/** Fields of ColumnMetaData by their ids: their numbers now, or `undefined` of what is left out. */
+function changedNumbers(
   { column, original, fixed }: ChunkToWrite,
-  { footer, changes }: ChunkContext,
-): void {
-  const own = () => writer.raw(id, type, footer.bytes.subarray(start, end));
-  const chunkStart = changes.moved(original.start);
-  switch (id) {
-    case 1:
-      return fixed === undefined ? own() : writer.i32(1, fixedLengthByteArray);
-    case 4:
-      return fixed === undefined ? own() : writer.i32(4, fixed.codec);
-    case 6:
-      return fixed === undefined ? own() : writer.i64(6, fixed.uncompressedBytes);
-    case 7:
-      return fixed === undefined ? own() : writer.i64(7, fixed.compressedBytes);
-    case 9:
-      return writer.i64(
-        9,
-        fixed === undefined ? changes.moved(original.dataPageStart) : chunkStart + fixed.dataPageOffset,
-      );
-    case 11:
-      // There may be none: then it is 0, or the same as the data page.
-      return original.dictionaryPageStart === undefined ? undefined : writer.i64(11, chunkStart);
-    case 14:
-      return original.bloomFilterStart === undefined || changes.withoutBloom.has(column)
-        ? undefined
-        : writer.i64(14, changes.moved(original.bloomFilterStart));
-    case 15:
-      return changes.withoutBloom.has(column) ? undefined : own();
-    case 10: // The index page, which nobody writes,
-    case 16: // and the bytes of values with their lengths.
-      return fixed === undefined && id === 16 ? own() : undefined;
-    default:
-      return own();
-  }
+  { moved, withoutBloom }: FooterChanges,
+): ReadonlyMap<number, number | undefined> {
+  const start = moved(original.start);
+  const numbers = new Map<number, number | undefined>([
+    [9, fixed === undefined ? moved(original.dataPageStart) : start + fixed.dataPageOffset],
+    // An index page, which nobody writes.
+    [10, undefined],
+    // Without a dictionary it may be there too, as 0.
+    [11, original.dictionaryPageStart === undefined ? undefined : start],
+  ]);
+  const { bloomFilterStart } = original;
+  if (bloomFilterStart !== undefined) numbers.set(14, moved(bloomFilterStart));
+  if (withoutBloom.has(column)) numbers.set(14, undefined).set(15, undefined);
+  if (fixed === undefined) return numbers;
+  return (
+    numbers
+      .set(1, fixedLengthByteArray)
+      .set(4, fixed.codec)
+      .set(6, fixed.uncompressedBytes)
+      .set(7, fixed.compressedBytes)
+      // How many bytes values of any length take.
+      .set(16, undefined)
+  );
 }

@@ -58,7 +58,10 @@ interface Rewrite extends Pick<FooterChanges, 'fixedLengths' | 'withoutBloom'> {
   readonly signal: AbortSignal | undefined;
 }
 
-function fixedLengthsOf({ schema, location }: ParquetFooter, fields: readonly NestedField[]): Map<number, number> {
+function fixedLengthsOf(
+  { schema, location }: ParquetFooter,
+  fields: readonly NestedField[],
+): Map<number, number> {
   const types = primitiveTypes(fields);
   const lengths = new Map<number, number>();
   for (const { fieldId, column, physical, name } of schema.leaves) {

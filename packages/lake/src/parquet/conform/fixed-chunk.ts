@@ -22,8 +22,7 @@ export interface FixedChunk {
   readonly codec: number;
   readonly compressedBytes: number;
   readonly uncompressedBytes: number;
-  /** From the first byte of the chunk; `undefined` when there is no dictionary. */
-  readonly dictionaryPageOffset: number | undefined;
+  /** Of the first page of values, from the first byte of the chunk: a dictionary lies before it. */
   readonly dataPageOffset: number;
 }
 
@@ -51,7 +50,6 @@ export async function fixChunk(source: ChunkToFix, signal?: AbortSignal): Promis
   const codec = source.codec === codecs.uncompressed ? codecs.uncompressed : codecs.gzip;
   const pages: Uint8Array[] = [];
   let [position, compressedBytes, uncompressedBytes] = [0, 0, 0];
-  let dictionaryPageOffset: number | undefined;
   let dataPageOffset: number | undefined;
   while (position < bytes.length) {
     throwIfAborted(signal);
@@ -59,15 +57,14 @@ export async function fixChunk(source: ChunkToFix, signal?: AbortSignal): Promis
     const plain = fixedPage(page, decompressPage(source.codec, page), source);
     const body = codec === codecs.gzip ? await promisify(gzip)(plain) : plain;
     const header = encodeHeader(page.header, plain.length, body.length);
-    if (page.type === pageTypes.dictionary) dictionaryPageOffset = compressedBytes;
-    else dataPageOffset ??= compressedBytes;
+    if (page.type !== pageTypes.dictionary) dataPageOffset ??= compressedBytes;
     pages.push(header, body);
     compressedBytes += header.length + body.length;
     uncompressedBytes += header.length + plain.length;
     position = page.end;
   }
   if (dataPageOffset === undefined) throw unexpected(location, 'a column chunk without a page of values');
-  return { pages, codec, compressedBytes, uncompressedBytes, dictionaryPageOffset, dataPageOffset };
+  return { pages, codec, compressedBytes, uncompressedBytes, dataPageOffset };
 }
 
 interface HeaderField {
