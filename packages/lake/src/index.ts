@@ -44,7 +44,7 @@ export type { ColumnDefinition } from './iceberg/write/column-definition.js';
 export type { TableDefinition } from './iceberg/write/create-table.js';
 export type { PartitionDefinition } from './iceberg/write/new-partition-spec.js';
 export { type TableToWrite, tableFolders } from './iceberg/write/table-place.js';
-export { conformDataFile, mayNeedConforming } from './parquet/conform/conform-data-file.js';
+export { conformDataFiles } from './parquet/conform/conform-data-files.js';
 export { describeDataFile } from './parquet/describe-data-file.js';
 export { createFooterCache, type FooterCache } from './parquet/footer-cache.js';
 export { inspectParquet } from './parquet/inspect-parquet.js';

@@ -91,7 +91,7 @@ export function planWrite(query: string, target: WriteTarget, directory: string)
 }
 
 /**
- * Rows of a row group by the longest fixed column: its pages are converted in memory (conformDataFile of @svc/lake), and the
+ * Rows of a row group by the longest fixed column: its pages are converted in memory (conformDataFiles of @svc/lake), and the
  * engine makes one for a row group.
  */
 function fixedRows(fields: readonly NestedField[]): number {

@@ -12,7 +12,7 @@ import {
   readArrowSchema,
   type StatementDescription,
 } from '@svc/engine';
-import { conformDataFile, mayNeedConforming, type NestedField, type PrimitiveValue } from '@svc/lake';
+import { conformDataFiles, type NestedField, type PrimitiveValue } from '@svc/lake';
 import { quoteIdentifier, quoteString } from '@svc/sql';
 import {
   bindTables,
@@ -119,11 +119,8 @@ async function conformFiles(
   signal: AbortSignal,
 ): Promise<readonly WrittenFile[]> {
   const fields = columns.map(({ field }) => field);
-  if (!mayNeedConforming(fields)) return files;
-  const conformed: WrittenFile[] = [];
-  for (const file of files)
-    conformed.push({ ...file, sizeBytes: await conformDataFile(file.path, fields, signal) });
-  return conformed;
+  const sizes = await conformDataFiles(files, fields, signal);
+  return files.map((file, index) => ({ ...file, sizeBytes: sizes[index] ?? file.sizeBytes }));
 }
 
 async function runPlan(

@@ -12,7 +12,7 @@ import { createFileStore } from '../../storage/file-store.js';
 import { readColumnChunk } from '../column-chunk.js';
 import type { ParquetFooter } from '../footer.js';
 import { readFooter } from '../read-footer.js';
-import { conformDataFile, mayNeedConforming } from './conform-data-file.js';
+import { conformDataFiles } from './conform-data-files.js';
 
 const folders: string[] = [];
 afterEach(async () => {
@@ -84,15 +84,25 @@ test('stops when it is told to, and leaves no second file', async () => {
   assert.deepEqual(await readdir(join(path, '..')), ['fixed.parquet']);
 });
 
-test('only types that the engine writes otherwise than it should are looked at', () => {
-  const needs = (type: IcebergType) => mayNeedConforming([{ id: 1, name: 'x', required: false, type }]);
-  assert.deepEqual(
-    [needs({ kind: 'long' }), needs({ kind: 'string' }), needs({ kind: 'uuid' })],
-    [false, false, false],
-  );
-  assert.deepEqual([needs(fixed(1)), needs(binary), needs({ kind: 'float' })], [true, true, true]);
-  assert.ok(needs({ kind: 'list', elementId: 2, elementRequired: false, element: fixed(1) }));
+test('files of a table without such types are not even opened', async () => {
+  const fields: readonly NestedField[] = [{ id: 1, name: 'x', required: false, type: { kind: 'string' } }];
+  assert.deepEqual(await conformDataFiles([{ path: '/nowhere', sizeBytes: 7 }], fields), [7]);
+  const list: IcebergType = { kind: 'list', elementId: 2, elementRequired: false, element: fixed(1) };
+  for (const type of [fixed(1), binary, list, { kind: 'float' } as const])
+    await assert.rejects(
+      conformDataFiles([{ path: '/nowhere', sizeBytes: 7 }], [{ id: 1, name: 'x', required: false, type }]),
+      { code: 'DATA_FILE_MISSING' },
+    );
 });
+
+async function conformDataFile(
+  path: string,
+  fields: readonly NestedField[],
+  signal?: AbortSignal,
+): Promise<number> {
+  const [sizeBytes] = await conformDataFiles([{ path, sizeBytes: 0 }], fields, signal);
+  return sizeBytes ?? 0;
+}
 
 async function copyOfFixed(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'conform-'));

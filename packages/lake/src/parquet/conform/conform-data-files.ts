@@ -8,6 +8,7 @@ import { QueryError, throwIfAborted } from '@svc/base';
 import type { IcebergType, NestedField, PrimitiveType } from '../../iceberg/spec/types.js';
 import { fileError } from '../../storage/file-errors.js';
 import { createFileStore } from '../../storage/file-store.js';
+import { mapConcurrently } from '../../storage/map-concurrently.js';
 import { readColumnChunk } from '../column-chunk.js';
 import { type ParquetFooter, rowGroupsWithRows } from '../footer.js';
 import { type LeafLevels, leafLevels } from '../leaf-levels.js';
@@ -16,22 +17,35 @@ import { readFooter } from '../read-footer.js';
 import { encodeChangedFooter, type FooterChanges } from './changed-footer.js';
 import { type FixedChunk, fixChunk } from './fixed-chunk.js';
 
+/** Node works on files on four threads by default. */
+const maxConcurrentFiles = 4;
 /** What is copied at a time. */
 const copyBytes = 4 * 2 ** 20;
 
-/** Whether files of a table with these columns may have to be changed at all. */
-export function mayNeedConforming(fields: readonly NestedField[]): boolean {
+/**
+ * Changes local files that the engine has written under these fields, and answers their sizes. Of fixed columns one chunk of
+ * a file is in memory at a time, with the largest of its pages decompressed; a file without them gets another footer at most.
+ * Throws DISK_FULL and INTERNAL_ERROR; the files are the caller's to delete then, and no others are left.
+ */
+export async function conformDataFiles(
+  files: readonly { readonly path: string; readonly sizeBytes: number }[],
+  fields: readonly NestedField[],
+  signal?: AbortSignal,
+): Promise<readonly number[]> {
+  if (!mayNeedConforming(fields)) return files.map(({ sizeBytes }) => sizeBytes);
+  return await mapConcurrently(files, { maxConcurrent: maxConcurrentFiles, signal }, ({ path }) =>
+    conformDataFile(path, fields, signal),
+  );
+}
+
+/** Whether the engine writes a column otherwise than it should. */
+function mayNeedConforming(fields: readonly NestedField[]): boolean {
   return [...primitiveTypes(fields).values()].some(({ kind }) =>
     ['fixed', 'binary', 'float', 'double'].includes(kind),
   );
 }
 
-/**
- * Changes a local file that the engine has written under these fields, and answers its size. Of fixed columns one chunk is
- * in memory at a time, with the largest of its pages decompressed; a file without them only gets another footer. Throws
- * DISK_FULL and INTERNAL_ERROR; the file is the caller's to delete then, and no other is left.
- */
-export async function conformDataFile(
+async function conformDataFile(
   path: string,
   fields: readonly NestedField[],
   signal?: AbortSignal,
