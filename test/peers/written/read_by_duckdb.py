@@ -10,11 +10,11 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from written_table import WrittenTable, quoted, read_cases
 from checks import Checks
 from read_tables_support import plain_uuids
 from reader_checks import read_table
 from target import target_from_arguments
+from written_table import WrittenTable, quoted, read_cases
 
 target = target_from_arguments()
 checks = Checks()

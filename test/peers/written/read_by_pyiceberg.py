@@ -7,11 +7,11 @@ import pyarrow as pa
 from pyiceberg.expressions import EqualTo
 from pyiceberg.table import StaticTable
 
-from written_table import WrittenTable, read_cases, read_rows
 from checks import Checks, expect
 from read_tables_support import plain_uuids
 from reader_checks import read_table
 from target import target_from_arguments
+from written_table import WrittenTable, read_cases, read_rows
 
 target = target_from_arguments()
 checks = Checks()

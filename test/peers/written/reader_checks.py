@@ -5,11 +5,11 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from written_table import WrittenTable, read_rows
 from checks import expect
 from equality import difference
 from matrix import Reader
 from target import Target
+from written_table import WrittenTable, read_rows
 
 
 class OpenTable(Protocol):

@@ -16,11 +16,11 @@ import adbc_driver_flightsql.dbapi as adbc
 import pyarrow as pa
 
 from canonical import canonical
-from written_table import WrittenTable, quoted, read_rows, write_rows, written_folder
 from checks import Checks, expect
 from equality import difference
 from matrix import TableCase, table_cases
 from target import target_from_arguments
+from written_table import WrittenTable, quoted, read_rows, write_rows, written_folder
 
 #: As many as the machine has processors, so that it does not wait for one statement's round trips.
 WRITERS = 2
@@ -30,6 +30,7 @@ checks = Checks()
 warnings.simplefilter("ignore")
 schema = f"written_{uuid.uuid4().hex[:8]}"
 local = threading.local()
+connections: list[adbc.Connection] = []
 written: list[WrittenTable] = []
 #: By group: rows of the first INSERT.
 first_rows: dict[str, int] = {}
@@ -41,6 +42,7 @@ def run(sql: str) -> pa.Table | None:
         local.connection = adbc.connect(
             target.uri, db_kwargs={"username": target.username, "password": target.password}, autocommit=True
         )
+        connections.append(local.connection)
     with local.connection.cursor() as cursor:
         cursor.execute(sql)
         return cursor.fetch_arrow_table() if cursor.description else None
@@ -111,3 +113,5 @@ with ThreadPoolExecutor(WRITERS) as writers:
         checks.add(each.name, check(each, writers.submit(write_table, each)))
     checks.run()
 (written_folder(target) / "cases.json").write_text(json.dumps([asdict(each) for each in written]))
+for connection in connections:
+    connection.close()
