@@ -14,7 +14,8 @@ const root = path.resolve(import.meta.dirname, '..');
 const words = process.argv.slice(2).filter((word) => !word.startsWith('--'));
 const keep = process.argv.includes('--keep');
 const isWanted = (name) => words.length === 0 || words.some((word) => name.includes(word));
-const wanted = peers.filter(({ name }) => isWanted(name));
+const named = peers.filter(({ name }) => isWanted(name));
+const wanted = peers.filter((peer) => named.includes(peer) || named.some(({ needs }) => needs === peer.name));
 
 const folder = mkdtempSync(path.join(tmpdir(), 'svc-peers-'));
 let passed = 0;

@@ -11,6 +11,7 @@ export function serviceVariants({ tables, tpch, certificate, key }) {
   };
 }
 
+/** `needs`: another peer, which runs before it whenever it does. */
 export const peers = [
   { name: 'equality', variant: 'plain', python: 'equality_checks.py' },
   { name: 'pyarrow', variant: 'plain', python: 'clients/pyarrow_client.py' },
@@ -18,8 +19,12 @@ export const peers = [
   { name: 'adbc', variant: 'plain', python: 'clients/adbc_client.py' },
   { name: 'jdbc', variant: 'plain', java: 'clients/JdbcClient.java' },
   { name: 'tables', variant: 'plain', python: 'tables/read_tables.py' },
-  { name: 'written', variant: 'plain', python: 'tables/written_tables.py' },
+  { name: 'replaced', variant: 'plain', python: 'tables/replaced_tables.py' },
   { name: 'delta', variant: 'plain', python: 'tables/read_delta.py' },
+  { name: 'written', variant: 'plain', python: 'written/write_matrix.py' },
+  { name: 'written pyiceberg', variant: 'plain', python: 'written/read_by_pyiceberg.py', needs: 'written' },
+  { name: 'written duckdb', variant: 'plain', python: 'written/read_by_duckdb.py', needs: 'written' },
+  { name: 'written java', variant: 'plain', iceberg: 'written/ReadByIceberg.java', needs: 'written' },
   { name: 'tls pyarrow', variant: 'tls', python: 'clients/pyarrow_client.py' },
   { name: 'tls pyarrow trust', variant: 'tls', python: 'clients/pyarrow_tls.py' },
   { name: 'tls adbc', variant: 'tls', python: 'clients/adbc_client.py' },

@@ -12,8 +12,7 @@ export async function runPeer({ peer, service, tools, report }) {
     env: { ...process.env, PYTHONPATH: pythonPath(tools), PYTHONDONTWRITEBYTECODE: '1' },
     timeoutMs: peerTimeoutMs,
   };
-  const [command, args] =
-    peer.java === undefined ? python(peer, service, tools) : await java(peer, service, tools, options);
+  const [command, args] = await commandOf(peer, service, tools, options);
   const result = await runCommand(command, args, {
     ...options,
     onLine(line) {
@@ -32,6 +31,11 @@ export async function runPeer({ peer, service, tools, report }) {
   }
 }
 
+async function commandOf(peer, service, tools, options) {
+  if (peer.java !== undefined) return await java(peer, service, tools, options);
+  return peer.iceberg === undefined ? python(peer, service, tools) : iceberg(peer, tools);
+}
+
 function python({ python: program, variant }, service, tools) {
   const target = {
     host: service.host,
@@ -44,6 +48,12 @@ function python({ python: program, variant }, service, tools) {
     tables: variant === 'tpch' ? tools.tpch : tools.tables,
   };
   return [tools.python, [path.join(tools.peersFolder, program), JSON.stringify(target)]];
+}
+
+/** Reads the files that the service has written, without the service. */
+function iceberg({ iceberg: program }, tools) {
+  const folder = path.join(tools.tables, 'written');
+  return ['java', ['-Xmx1g', '-cp', `${tools.iceberg}/*`, path.join(tools.peersFolder, program), folder]];
 }
 
 /** The JDBC program is told a bearer too: the driver's `token` property starts from one. */
@@ -74,6 +84,7 @@ function pythonPath({ root, peersFolder }) {
     peersFolder,
     path.join(peersFolder, 'clients'),
     path.join(peersFolder, 'tables'),
+    path.join(peersFolder, 'written'),
     path.join(root, 'bench', 'clients'),
   ];
   return folders.join(path.delimiter);

@@ -1,7 +1,7 @@
 // What the peer tests need before the service starts: clients, certificates, tables.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { cacheFolder, jdbcDriverJar, pythonEnvironment } from '../support/peer-environment.mjs';
+import { cacheFolder, jdbcDriverJar, mavenJars, pythonEnvironment } from '../support/peer-environment.mjs';
 import { runCommand } from '../support/run-command.mjs';
 import { makeCertificate } from './certificate.mjs';
 
@@ -20,6 +20,7 @@ export async function prepareTools({ root, folder, report }) {
     pythonEnvironment('clients', path.join(peersFolder, 'requirements.txt')),
   );
   const jar = await step('JDBC driver', jdbcDriverJar);
+  const iceberg = await step('Iceberg Java', () => icebergJars(peersFolder));
   const { certificate, key } = await step('certificate', () => makeCertificate(folder));
   const tables = path.join(folder, 'tables');
   await step('tables by pyiceberg', () =>
@@ -32,6 +33,7 @@ export async function prepareTools({ root, folder, report }) {
   return {
     python,
     jar,
+    iceberg,
     certificate,
     key,
     roots: readFileSync(certificate, 'utf8'),
@@ -40,6 +42,12 @@ export async function prepareTools({ root, folder, report }) {
     root,
     peersFolder,
   };
+}
+
+/** The folder with what the Java reader of written tables runs on. */
+export function icebergJars(peersFolder) {
+  const folder = path.join(peersFolder, 'written');
+  return mavenJars('iceberg', path.join(folder, 'iceberg.pom.xml'), path.join(folder, 'iceberg.sha256'));
 }
 
 async function mustRun(command, args) {

@@ -1,13 +1,13 @@
 /**
  * Installs the real clients and servers outside the tree, once: Python environments with hashed requirements, the JDBC
- * driver, MinIO.
+ * driver, Iceberg Java, MinIO.
  *
  * Cache folder: `$SVC_CACHE`, else `svc-peers` in `$XDG_CACHE_HOME` or `~/.cache`. It may be deleted at any time while
  * nothing runs. Every entry is made aside and renamed into place under a name that holds its version or the hash of its
  * requirements: a half-made one is never seen, and two installers at once at worst do the work twice.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
 import { runCommand } from './run-command.mjs';
@@ -19,7 +19,7 @@ const jdbcDriver = {
   sha256: '3f418b46c880e263558c5de669bdbede2c5d4375527ced116fb29f795b03704c',
 };
 const minioVersion = 'v0.0.0-20260212201848-7aac2a2c5b7c';
-const mavenCopy = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy';
+const mavenPlugin = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1';
 
 /** Where everything that is not made by `npm ci` lies. Created when absent. */
 export function cacheFolder() {
@@ -34,7 +34,7 @@ export function cacheFolder() {
  * Call its programs as `python -m`: their start lines name the folder they were made in.
  */
 export async function pythonEnvironment(name, requirements) {
-  const hash = createHash('sha256').update(readFileSync(requirements)).digest('hex').slice(0, 12);
+  const hash = sha256(readFileSync(requirements)).slice(0, 12);
   const target = path.join(cacheFolder(), `python-${name}-${hash}`);
   await installed(target, async (staging) => {
     console.log(`Installing the Python environment "${name}" …`);
@@ -58,19 +58,8 @@ export async function jdbcDriverJar() {
   await installed(target, async (staging) => {
     console.log('Fetching the JDBC driver …');
     mkdirSync(staging);
-    await mustRun('mvn', [
-      '--batch-mode',
-      '--quiet',
-      `-Dmaven.repo.local=${path.join(cacheFolder(), 'maven')}`,
-      mavenCopy,
-      `-Dartifact=${jdbcDriver.artifact}`,
-      `-DoutputDirectory=${staging}`,
-    ]);
-    const actual = createHash('sha256')
-      .update(readFileSync(path.join(staging, jdbcDriver.file)))
-      .digest('hex');
-    if (actual !== jdbcDriver.sha256)
-      throw new Error(`${jdbcDriver.file} has the SHA-256 ${actual}, expected ${jdbcDriver.sha256}.`);
+    await maven('copy', [`-Dartifact=${jdbcDriver.artifact}`, `-DoutputDirectory=${staging}`]);
+    checkHashes(staging, `${jdbcDriver.sha256}  ${jdbcDriver.file}`);
   });
   return path.join(target, jdbcDriver.file);
 }
@@ -92,6 +81,44 @@ export async function minioProgram() {
     });
   });
   return path.join(target, 'minio');
+}
+
+/** All jars that a POM resolves to, which must be those of a list made by sha256sum; answers the folder they are in. */
+export async function mavenJars(name, pom, hashes) {
+  const list = readFileSync(hashes, 'utf8');
+  const hash = sha256(readFileSync(pom, 'utf8') + list).slice(0, 12);
+  const target = path.join(cacheFolder(), `jars-${name}-${hash}`);
+  await installed(target, async (staging) => {
+    console.log(`Fetching the jars of "${name}" …`);
+    await maven('copy-dependencies', [
+      `--file=${pom}`,
+      '-DincludeScope=runtime',
+      `-DoutputDirectory=${staging}`,
+    ]);
+    checkHashes(staging, list);
+  });
+  return target;
+}
+
+function maven(goal, args) {
+  const repository = `-Dmaven.repo.local=${path.join(cacheFolder(), 'maven')}`;
+  return mustRun('mvn', ['--batch-mode', '--quiet', repository, `${mavenPlugin}:${goal}`, ...args]);
+}
+
+/** The folder must hold exactly the files of the list, as sha256sum writes it. */
+function checkHashes(folder, list) {
+  const expected = list.trim().split('\n');
+  const actual = readdirSync(folder).map(
+    (file) => `${sha256(readFileSync(path.join(folder, file)))}  ${file}`,
+  );
+  const wrong = actual.filter((line) => !expected.includes(line));
+  const missing = expected.filter((line) => !actual.includes(line));
+  if (wrong.length + missing.length > 0)
+    throw new Error(`Fetched:\n${wrong.join('\n')}\nExpected instead:\n${missing.join('\n')}`);
+}
+
+function sha256(content) {
+  return createHash('sha256').update(content).digest('hex');
 }
 
 /** Makes `target` by `make(staging)` unless it is there. */

@@ -51,6 +51,7 @@ export type { TableDefinition } from './iceberg/write/create-table.js';
 export type { PartitionDefinition } from './iceberg/write/new-partition-spec.js';
 export { createReplacement, replacedTable } from './iceberg/write/replace-table.js';
 export { type TableToWrite, tableFolders } from './iceberg/write/table-place.js';
+export { conformDataFiles } from './parquet/conform/conform-data-files.js';
 export { describeDataFile } from './parquet/describe-data-file.js';
 export { createFooterCache, type FooterCache } from './parquet/footer-cache.js';
 export { inspectParquet } from './parquet/inspect-parquet.js';

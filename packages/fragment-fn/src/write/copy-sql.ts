@@ -10,6 +10,10 @@ import type { TargetColumn, WriteTarget } from './write-target.js';
 
 /** What compression is expected to make of rows; only where files are cut depends on it. */
 const expectedCompression = 3;
+/** The engine works on so many rows at a time: a smaller row group would not be. */
+const vectorRows = 2048;
+/** What a page of a fixed column should not be larger than. */
+const fixedPageBytes = 16 * 2 ** 20;
 
 export interface PlannedWrite {
   readonly sql: string;
@@ -54,7 +58,7 @@ export function planWrite(query: string, target: WriteTarget, directory: string)
   const options = [
     'FORMAT parquet',
     `COMPRESSION ${target.codec}`,
-    `ROW_GROUP_SIZE ${target.rowGroupRows}`,
+    `ROW_GROUP_SIZE ${Math.min(target.rowGroupRows, fixedRows(fields))}`,
     `FIELD_IDS ${fieldIdsSql(fields)}`,
     'RETURN_STATS',
   ];
@@ -84,6 +88,17 @@ export function planWrite(query: string, target: WriteTarget, directory: string)
       'WRITE_PARTITION_COLUMNS false',
     ]),
   };
+}
+
+/**
+ * Rows of a row group by the longest fixed column: its pages are converted in memory (conformDataFiles of @svc/lake), and the
+ * engine makes one for a row group.
+ */
+function fixedRows(fields: readonly NestedField[]): number {
+  const longest = Math.max(0, ...fields.map(({ type }) => (type.kind === 'fixed' ? type.length : 0)));
+  return longest === 0
+    ? Number.POSITIVE_INFINITY
+    : Math.max(vectorRows, Math.floor(fixedPageBytes / longest));
 }
 
 function copySql(select: string, directory: string, options: readonly string[]): string {

@@ -40,6 +40,21 @@ export function partitionSql(transform: Transform, type: PrimitiveType, column: 
   }
 }
 
+/**
+ * Throws EVALUATION_ERROR of a partition value that its type does not have: the next multiple of a width below the
+ * smallest numbers is none of them.
+ */
+export function assertPartitionValue(transform: Transform, type: PrimitiveType, text: string): void {
+  const { kind } = transformResultType(transform, type) ?? type;
+  if (kind !== 'int' && kind !== 'long') return;
+  const value = BigInt(text);
+  if (BigInt.asIntN(kind === 'int' ? 32 : 64, value) === value) return;
+  throw new QueryError(
+    'EVALUATION_ERROR',
+    `A row cannot be partitioned by ${transform.kind}: its partition would be ${text}, which is no ${kind}.`,
+  );
+}
+
 /** The value that the text of a `partitionSql` stands for. */
 export function partitionValue(transform: Transform, type: PrimitiveType, text: string): PrimitiveValue {
   const result = transformResultType(transform, type) ?? type;

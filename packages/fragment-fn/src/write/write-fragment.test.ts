@@ -1,25 +1,20 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { QueryError } from '@svc/base';
-import type { EngineLease } from '@svc/engine';
 import type { IcebergType, NestedField, PrimitiveType } from '@svc/lake';
 import { Int32, Table, tableToIPC, vectorFromArray } from 'apache-arrow';
-import type { FragmentEnvironment } from '../leased-fragment.js';
-import { fragmentProtocolVersion } from '../request.js';
-import { openTestPool, type TestPool } from '../test-support/test-pool.js';
-import { type WrittenFile, type WrittenFragment, writeFragment } from './write-fragment.js';
-import { defaultWriteSettings, type WriteRequest, type WriteTarget } from './write-target.js';
+import { field, openTestWriter, type TestWriter } from '../test-support/test-writer.js';
+import type { WrittenFragment } from './write-fragment.js';
 
-const never = new AbortController().signal;
-let engine: TestPool;
-/** Reads what has been written while the files are still there. */
-let reader: EngineLease;
-let outputDirectory: string | undefined;
+let writer: TestWriter;
 before(async () => {
-  engine = await openTestPool();
+  writer = await openTestWriter();
 });
-after(async () => await engine[Symbol.asyncDispose]());
+after(async () => await writer[Symbol.asyncDispose]());
+
+const write: TestWriter['write'] = (...args) => writer.write(...args);
+const writeAndRead: TestWriter['writeAndRead'] = (...args) => writer.writeAndRead(...args);
 
 describe('rows that are written', () => {
   it('become one file, whose columns have the types and ids of the table', async () => {
@@ -39,7 +34,7 @@ describe('rows that are written', () => {
       [{ kind: 'timestamp_ns' }, "TIMESTAMP_NS '2024-05-06 10:11:12.123456789'", 'INT64'],
       [{ kind: 'string' }, "'zürich 💥'", 'BYTE_ARRAY'],
       [{ kind: 'uuid' }, "'f79c3e09-677c-4bbd-a479-3f349cb785e7'", 'FIXED_LEN_BYTE_ARRAY'],
-      [{ kind: 'fixed', length: 2 }, "unhex('00ff')", 'BYTE_ARRAY'],
+      [{ kind: 'fixed', length: 2 }, "unhex('00ff')", 'FIXED_LEN_BYTE_ARRAY'],
       [{ kind: 'binary' }, "unhex('00ff')", 'BYTE_ARRAY'],
     ];
     const columns = types.map(([type], index) => field(index + 101, `c${index}`, type));
@@ -252,6 +247,19 @@ describe('a partitioned table', () => {
     );
   });
 
+  it('refuses a row whose partition would be out of range', async () => {
+    const partitions = [{ sourceId: 1, transform: 'truncate[5]' }];
+    for (const [kind, value, below] of [
+      ['int', -(2n ** 31n), '-2147483650'],
+      ['long', -(2n ** 63n), '-9223372036854775810'],
+    ] as const)
+      await assert.rejects(write(`SELECT ${value}`, { columns: [field(1, 'a', { kind })], partitions }), {
+        code: 'EVALUATION_ERROR',
+        message: new RegExp(`its partition would be ${below}, which is no ${kind}`),
+      });
+    await writer.assertNothingIsLeft();
+  });
+
   it('may be partitioned by a field of a struct', async () => {
     const columns = [field(1, 's', { kind: 'struct', fields: [field(2, 'k', { kind: 'int' })] })];
     const { files } = await write("SELECT {'k': i % 2} FROM range(10) AS t(i)", {
@@ -369,7 +377,7 @@ describe('rows that the table cannot have', () => {
   for (const [what, column, sql, message] of cases)
     it(`${what}: the error names the column, and nothing is left`, async () => {
       await assert.rejects(write(sql, { columns: [column] }), { code: 'EVALUATION_ERROR', message });
-      await assertNothingIsLeft();
+      await writer.assertNothingIsLeft();
     });
 
   it('a NULL struct is no NULL of its required fields', async () => {
@@ -452,109 +460,26 @@ describe('a fragment that writes and ends early', () => {
     const caller = new AbortController();
     const writing = write(endless, { columns, rowGroupRows: 2048 }, { signal: caller.signal });
     const rejected = assert.rejects(writing, /gone/);
-    while (outputDirectory === undefined || bytesIn(outputDirectory) === 0) await nextTurn();
+    while (writer.outputDirectory === undefined || bytesIn(writer.outputDirectory) === 0) await nextTurn();
     caller.abort(new QueryError('CANCELLED', 'gone'));
     await rejected;
-    await assertNothingIsLeft();
+    await writer.assertNothingIsLeft();
   });
 
   it('by its time limit leaves no file behind', async () => {
     await assert.rejects(write(endless, { columns }, { timeoutMs: 200 }), { code: 'QUERY_TIMEOUT' });
-    await assertNothingIsLeft();
+    await writer.assertNothingIsLeft();
   });
 
   it('because its files cannot be taken passes the error on', async () => {
     const take = () => Promise.reject(new Error('no place'));
     await assert.rejects(write('SELECT 1, 2', { columns }, { take }), /no place/);
-    await assertNothingIsLeft();
+    await writer.assertNothingIsLeft();
   });
 });
 
-interface TargetOfTest extends Partial<Omit<WriteTarget, 'columns'>> {
-  readonly columns: readonly (NestedField | WriteTarget['columns'][number])[];
-}
-
-interface RunOptions {
-  readonly signal?: AbortSignal;
-  readonly timeoutMs?: number;
-  readonly parameters?: Uint8Array;
-  readonly take?: (files: readonly WrittenFile[]) => Promise<void>;
-}
-
-async function write(
-  sql: string,
-  target: TargetOfTest,
-  { signal = never, timeoutMs = 60_000, take, parameters }: RunOptions = {},
-): Promise<WrittenFragment> {
-  const columns = target.columns.map((column, position) =>
-    'field' in column ? column : { field: column, position },
-  );
-  const request: WriteRequest = {
-    protocolVersion: fragmentProtocolVersion,
-    queryId: 'q',
-    fragmentId: 0,
-    lane: 'query',
-    owner: 'ada',
-    sql,
-    tables: [],
-    views: [],
-    defaultCatalog: 'lake',
-    defaultSchema: undefined,
-    settings: { TimeZone: 'UTC' },
-    setup: [],
-    arrow: 'client',
-    ...(parameters === undefined ? {} : { parameters }),
-    limits: { memoryBytes: 2 ** 28, resultBytes: 2 ** 28, timeoutMs },
-    target: { ...defaultWriteSettings, partitions: [], ...target, columns },
-  };
-  const environment: FragmentEnvironment = {
-    pool: {
-      stats: () => engine.pool.stats(),
-      close: (deadlineMs) => engine.pool.close(deadlineMs),
-      destroy: () => engine.pool.destroy(),
-      [Symbol.asyncDispose]: () => engine.pool[Symbol.asyncDispose](),
-      lease: async (asked) => {
-        reader = await engine.pool.lease(asked);
-        ({ outputDirectory } = reader);
-        return reader;
-      },
-    },
-    stage: () => Promise.reject(new Error('no tables')),
-  };
-  outputDirectory = undefined;
-  return await writeFragment(request, environment, { signal, take: take ?? (async () => undefined) });
-}
-
-/** Writes, and answers what `sql` of the files' paths answers while they are there. */
-async function writeAndRead(
-  sql: string,
-  target: TargetOfTest,
-  query: (paths: string) => string,
-): Promise<unknown> {
-  let answer: unknown;
-  await write(sql, target, {
-    take: async (files) => {
-      const paths = `[${files.map(({ path }) => `'${path}'`).join(', ')}]`;
-      answer = JSON.parse(await reader.queryText(`SELECT CAST(to_json((${query(paths)})) AS VARCHAR)`, []));
-    },
-  });
-  return answer;
-}
-
-function field(id: number, name: string, type: IcebergType, required = false): NestedField {
-  return { id, name, type, required };
-}
-
 function sumOfRows(files: WrittenFragment['files']): number {
   return files.reduce((sum, file) => sum + file.rowCount, 0);
-}
-
-/** The host empties its folder before anybody gets it again. */
-async function assertNothingIsLeft(): Promise<void> {
-  const lease = await engine.pool.lease({ owner: 'ada', lane: 'query' });
-  await lease.release();
-  assert.ok(outputDirectory !== undefined);
-  assert.deepEqual(existsSync(outputDirectory) ? readdirSync(outputDirectory) : [], []);
 }
 
 function bytesIn(folder: string): number {

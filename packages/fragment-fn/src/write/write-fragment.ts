@@ -12,7 +12,7 @@ import {
   readArrowSchema,
   type StatementDescription,
 } from '@svc/engine';
-import type { NestedField, PrimitiveValue } from '@svc/lake';
+import { conformDataFiles, type NestedField, type PrimitiveValue } from '@svc/lake';
 import { quoteIdentifier, quoteString } from '@svc/sql';
 import {
   bindTables,
@@ -27,7 +27,7 @@ import {
 import { namingOriginalFiles } from '../original-files.js';
 import type { FragmentStatistics } from '../request.js';
 import { type PlannedWrite, planWrite } from './copy-sql.js';
-import { partitionValue } from './partition-sql.js';
+import { assertPartitionValue, partitionValue } from './partition-sql.js';
 import { assertNoFieldIsLost, hasStructs } from './struct-fields.js';
 import type { WriteRequest, WriteTarget } from './write-target.js';
 
@@ -92,13 +92,16 @@ async function writeOnLease(
   const staged = await stageTables(fragment);
   await options.fill?.(lease, link.signal);
   const engineStart = performance.now();
-  const { files, profile } = await runPlan(fragment, staged, plan, target).catch((error: unknown) => {
-    throwIfAborted(link.signal);
-    throw namingOriginalFiles(
-      error,
-      staged.flatMap((table) => table.groups),
-    );
-  });
+  const { files: written, profile } = await runPlan(fragment, staged, plan, target).catch(
+    (error: unknown) => {
+      throwIfAborted(link.signal);
+      throw namingOriginalFiles(
+        error,
+        staged.flatMap((table) => table.groups),
+      );
+    },
+  );
+  const files = await conformFiles(written, target, link.signal);
   const engineMs = performance.now() - engineStart;
   await options.take(files, link.signal);
   const rowCount = files.reduce((sum, file) => sum + BigInt(file.rowCount), 0n);
@@ -108,6 +111,16 @@ async function writeOnLease(
     rowCount,
     statistics: { ...fragmentStatistics(staged, profile, times), rowsReturned: rowCount },
   };
+}
+
+async function conformFiles(
+  files: readonly WrittenFile[],
+  { columns }: WriteTarget,
+  signal: AbortSignal,
+): Promise<readonly WrittenFile[]> {
+  const fields = columns.map(({ field }) => field);
+  const sizes = await conformDataFiles(files, fields, signal);
+  return files.map((file, index) => ({ ...file, sizeBytes: sizes[index] ?? file.sizeBytes }));
 }
 
 async function runPlan(
@@ -222,7 +235,9 @@ async function partitionValues(
       const found = row.get('texts');
       const values = partitions.map(({ transform, type }, index) => {
         const value = Array.isArray(found) ? found[index] : undefined;
-        return typeof value === 'string' ? partitionValue(transform, type, value) : null;
+        if (typeof value !== 'string') return null;
+        assertPartitionValue(transform, type, value);
+        return partitionValue(transform, type, value);
       });
       return [String(row.get('path')), values];
     }),

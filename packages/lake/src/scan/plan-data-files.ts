@@ -10,9 +10,10 @@ import { type JsonValue, printJson } from '../iceberg/spec/lossless-json.js';
 import type { NestedField } from '../iceberg/spec/types.js';
 import type { ParquetFooter } from '../parquet/footer.js';
 import type { FooterCache } from '../parquet/footer-cache.js';
+import { columnsWithMisreadBloom } from '../parquet/misread-bloom.js';
 import { type PrunedRowGroups, pruneRowGroups } from '../parquet/prune-row-groups.js';
 import type { ParquetSchema } from '../parquet/schema.js';
-import { selectionBytes } from '../staging/compact-layout.js';
+import { selectedColumns, selectionBytes } from '../staging/compact-layout.js';
 import { mapConcurrently } from '../storage/map-concurrently.js';
 import type { ObjectStore } from '../storage/object-store.js';
 import { type ColumnMapping, type MatchedFile, mapColumns } from './column-mapping.js';
@@ -111,7 +112,11 @@ async function planFile(planner: Planner, file: DataFileToPlan): Promise<Planned
     store,
     signal,
   });
-  const isWhole = pruned.prunedByStatistics + pruned.prunedByBloom === 0;
+  const columns = selectedColumns(footer, { columns: mapping.columnNames });
+  // What is staged of a file has no bloom filters: one with misleading ones must not be read in place.
+  const isWhole =
+    pruned.prunedByStatistics + pruned.prunedByBloom === 0 &&
+    (store.localPath(file.location) === undefined || columnsWithMisreadBloom(footer, columns).size === 0);
   const scan: FileScan = {
     location: file.location,
     sizeBytes: info.sizeBytes,

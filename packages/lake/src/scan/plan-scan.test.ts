@@ -86,6 +86,17 @@ test('a scan of everything needs the whole file and its footer only', () =>
     assert.equal(ranges.length, 1, 'the footer is kept');
   }));
 
+test('a file is not read in place when the engine would be misled by a bloom filter of a column that is read', () =>
+  withTable('fixed.parquet', async ({ plan }) => {
+    const rowGroupsFor = async (column: string) =>
+      (await plan({ columns: [[column]] })).groups[0]?.files[0]?.rowGroups;
+    assert.deepEqual(await rowGroupsFor('few'), [0, 1, 2]);
+    assert.deepEqual(await rowGroupsFor('list'), [0, 1, 2]);
+    assert.deepEqual(await rowGroupsFor('ratio'), [0, 1, 2]);
+    assert.equal(await rowGroupsFor('name'), undefined, 'text is read rightly');
+    assert.equal(await rowGroupsFor('many'), undefined, 'it has no filter');
+  }));
+
 test('row groups and columns that are not needed are neither planned nor counted', () =>
   withTable('rows.parquet', async ({ plan }) => {
     const all = await plan({});

@@ -78,7 +78,10 @@ export function layOut(footer: ParquetFooter, selection: Selection, dataStart: n
 }
 
 /** Column numbers of the selection, ascending. A name that the file lacks is DATA_CORRUPT: it was planned on this footer. */
-function selectedColumns(footer: ParquetFooter, selection: Selection): readonly number[] {
+export function selectedColumns(
+  footer: ParquetFooter,
+  selection: Pick<Selection, 'columns'>,
+): readonly number[] {
   const columns: number[] = [];
   const missing = new Set(selection.columns);
   for (const child of footer.schema.root.children) {

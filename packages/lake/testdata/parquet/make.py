@@ -81,6 +81,17 @@ def bloom():
     )
 
 
+def fixed():
+    """3 row groups as the service's engine writes fixed columns (as BLOB), of both page encodings, beside others."""
+    duckdb.sql(
+        """copy (select i as id, case when i % 5 > 0 then unhex(printf('%06x', i % 3)) end as few, unhex(printf('%08x', i)) as many,
+           case when i % 4 > 0 then [unhex(printf('%04x', i % 7)), null] end as list, (i % 3) / 4 as ratio, 'n' || i % 3 as name
+           from range(5000) r(i) order by i) to 'fixed.parquet'
+           (format parquet, row_group_size 2048, compression zstd,
+            field_ids {id: 1, few: 2, many: 3, list: {__duckdb_field_id: 4, element: 5}, ratio: 6, name: 7})"""
+    )
+
+
 def int96():
     table = pa.table({"ts": pa.array([dt.datetime(2020, 1, 1), dt.datetime(2021, 1, 1)], pa.timestamp("us"))})
     pq.write_table(table, "int96.parquet", use_deprecated_int96_timestamps=True, store_schema=False)
@@ -98,4 +109,5 @@ rows()
 types()
 gaps()
 bloom()
+fixed()
 int96()
