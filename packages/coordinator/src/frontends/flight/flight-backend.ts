@@ -255,7 +255,7 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
       const matches = compileLikePattern(schemaPattern);
       const rows: { catalog: string; schema: string }[] = [];
       for (const name of planner.catalogs.names) {
-        if (catalog !== undefined && catalog !== '' && catalog !== name) continue;
+        if (catalog !== undefined && catalog !== name) continue;
         const namespaces = await planner.catalogs
           .get(name)
           .catalog.listNamespaces([], { signal: context.signal });
@@ -269,7 +269,11 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
       return rows;
     },
 
-    tables: (_session, filter: TableFilter, context) => listTables(planner.catalogs, filter, context.signal),
+    tables: (session, filter: TableFilter, context) =>
+      listTables(planner.catalogs, filter, {
+        timeZone: session.settings.timeZone,
+        signal: context.signal,
+      }),
     sqlInfo: () => sqlInfoFacts(dependencies.version, dependencies.handleTtlMs),
 
     closeSession: async (session) => sessions.close(session),
