@@ -61,8 +61,8 @@ async function java({ java: program, variant }, service, tools, options) {
   return [
     'java',
     [
-      ...['--add-opens=java.base/java.nio=ALL-UNNAMED', '-Xmx1g', '-cp', tools.jar],
-      path.join(tools.peersFolder, program),
+      ...['--add-opens=java.base/java.nio=ALL-UNNAMED', '-Xmx1g'],
+      ...['-cp', [tools.jar, tools.javaClasses].join(path.delimiter), `peers.${program}`],
       ...address,
       ...(variant === 'tls' ? [tools.certificate] : []),
     ],

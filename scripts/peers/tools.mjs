@@ -1,6 +1,7 @@
 // What the peer tests need before the service starts: clients, certificates, tables.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { findFiles } from '../support/find-files.mjs';
 import { cacheFolder, jdbcDriverJar, pythonEnvironment } from '../support/peer-environment.mjs';
 import { runCommand } from '../support/run-command.mjs';
 import { makeCertificate } from './certificate.mjs';
@@ -20,6 +21,8 @@ export async function prepareTools({ root, folder, report }) {
     pythonEnvironment('clients', path.join(peersFolder, 'requirements.txt')),
   );
   const jar = await step('JDBC driver', jdbcDriverJar);
+  const javaClasses = path.join(folder, 'java-classes');
+  await step('Java programs', () => compileJava(peersFolder, javaClasses));
   const { certificate, key } = await step('certificate', () => makeCertificate(folder));
   const tables = path.join(folder, 'tables');
   await step('tables by pyiceberg', () =>
@@ -32,6 +35,7 @@ export async function prepareTools({ root, folder, report }) {
   return {
     python,
     jar,
+    javaClasses,
     certificate,
     key,
     roots: readFileSync(certificate, 'utf8'),
@@ -40,6 +44,13 @@ export async function prepareTools({ root, folder, report }) {
     root,
     peersFolder,
   };
+}
+
+/** They need nothing but the JDK: the driver is found at run time. */
+async function compileJava(peersFolder, target) {
+  const sources = findFiles(peersFolder, '.', (file) => file.endsWith('.java'));
+  const files = sources.map((file) => path.join(peersFolder, file));
+  await mustRun('javac', ['-Xlint:all', '-Werror', '-d', target, ...files]);
 }
 
 async function mustRun(command, args) {

@@ -224,6 +224,7 @@ describe('a statement that writes is refused', () => {
     for (const [sql, feature] of [
       ['create or replace table t as select 1', 'CREATE OR REPLACE TABLE'],
       ['create temp table t (a int)', 'CREATE TEMPORARY TABLE'],
+      ['create local temporary table t (a int) on commit preserve rows', 'CREATE TEMPORARY TABLE'],
       ['insert overwrite t select 1', 'INSERT OVERWRITE'],
       ['insert or ignore into t select 1', 'INSERT OR REPLACE or IGNORE'],
       ['insert into t by name select 1', 'INSERT … BY NAME'],
