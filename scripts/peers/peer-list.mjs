@@ -23,10 +23,17 @@ export const peers = [
   { name: 'power bi', variant: 'plain', python: 'replays/power_bi.py' },
   { name: 'tables', variant: 'plain', python: 'tables/read_tables.py' },
   { name: 'written', variant: 'plain', python: 'tables/written_tables.py' },
+  { name: 'page clients', variant: 'plain', page: { file: 'docs/clients.md', address: '127.0.0.1:50051' } },
+  { name: 'page readme', variant: 'plain', page: { file: 'README.md', address: '127.0.0.1:50051' } },
   { name: 'tls pyarrow', variant: 'tls', python: 'clients/pyarrow_client.py' },
   { name: 'tls pyarrow trust', variant: 'tls', python: 'clients/pyarrow_tls.py' },
   { name: 'tls adbc', variant: 'tls', python: 'clients/adbc_client.py' },
   { name: 'tls jdbc', variant: 'tls', java: 'JdbcClient' },
+  {
+    name: 'tls page clients',
+    variant: 'tls',
+    page: { file: 'docs/clients.md', address: 'lake.example.com:50051' },
+  },
   { name: 'expiry', variant: 'expiring', python: 'clients/pyarrow_expiry.py' },
   { name: 'tpch', variant: 'tpch', python: 'tables/read_tpch.py' },
 ];

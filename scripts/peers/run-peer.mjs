@@ -1,17 +1,15 @@
 // Runs one peer program and reports the checks it prints, one JSON object per line.
 import path from 'node:path';
 import { runCommand } from '../support/run-command.mjs';
+import { runPage } from './page.mjs';
 
 const peerTimeoutMs = 10 * 60_000;
 
 /** A program that prints no check, or ends with an error, is a failure of its own. */
 export async function runPeer({ peer, service, tools, report }) {
+  if (peer.page !== undefined) return await runDocumentation({ peer, service, tools, report });
   let checks = 0;
-  const options = {
-    cwd: service.folder,
-    env: { ...process.env, PYTHONPATH: pythonPath(tools), PYTHONDONTWRITEBYTECODE: '1' },
-    timeoutMs: peerTimeoutMs,
-  };
+  const options = optionsOf(service, tools);
   const [command, args] =
     peer.java === undefined ? python(peer, service, tools) : await java(peer, service, tools, options);
   const result = await runCommand(command, args, {
@@ -30,6 +28,22 @@ export async function runPeer({ peer, service, tools, report }) {
     const detail = `${reason}, ${checks} checks\n${result.output.slice(-3000)}`;
     report({ name: peer.name, ok: false, seconds: result.seconds, detail });
   }
+}
+
+/** The tables that the page reads, then its programs. */
+async function runDocumentation({ peer, service, tools, report }) {
+  const sample = python({ python: 'page/sample_tables.py', variant: peer.variant }, service, tools);
+  const { code, output } = await runCommand(...sample, optionsOf(service, tools));
+  if (code !== 0) throw new Error(`Making the tables of ${peer.page.file} failed:\n${output.slice(-3000)}`);
+  await runPage({ peer, service, tools, report });
+}
+
+function optionsOf(service, tools) {
+  return {
+    cwd: service.folder,
+    env: { ...process.env, PYTHONPATH: pythonPath(tools), PYTHONDONTWRITEBYTECODE: '1' },
+    timeoutMs: peerTimeoutMs,
+  };
 }
 
 function python({ python: program, variant }, service, tools) {
