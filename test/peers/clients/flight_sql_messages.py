@@ -139,5 +139,13 @@ def close_prepared_statement(handle: bytes) -> bytes:
     return packed("ActionClosePreparedStatementRequest", field(1, handle))
 
 
+def statement_update(sql: str) -> bytes:
+    return packed("CommandStatementUpdate", field(1, sql))
+
+
+def cancel_query(info: bytes) -> bytes:
+    return packed("ActionCancelQueryRequest", field(1, info))
+
+
 def statement_ticket(handle: bytes) -> bytes:
     return packed("TicketStatementQuery", field(1, handle))

@@ -270,6 +270,63 @@ def prepared_statements_run_until_they_are_closed():
 
 
 @checks.check
+def an_update_that_is_only_planned_runs_once():
+    # What ADBC does with a driver that does not know `is_update`: GetFlightInfo, and DoGet never comes.
+    session.query("create schema if not exists pyarrow_updates")
+    session.query("drop table if exists pyarrow_updates.t")
+    session.query("create table pyarrow_updates.t (id bigint)")
+    (body,) = session.action(
+        "CreatePreparedStatement", messages.create_prepared_statement("insert into pyarrow_updates.t values (1)")
+    )
+    prepared = messages.fields(messages.unpacked(body))
+    expect(prepared[4], 1, "is_update")
+    expect(len(pa.ipc.read_schema(pa.py_buffer(prepared[2]))), 0, "dataset_schema")
+    info = session.info(messages.prepared_statement_query(prepared[1]))
+    expect(session.value("select count(*) from pyarrow_updates.t"), 1, "planned")
+    session.reader(info.endpoints[0].ticket).read_all()
+    expect(session.value("select count(*) from pyarrow_updates.t"), 1, "planned and read")
+
+
+@checks.check
+def an_update_answers_its_number_of_rows():
+    session.query("create schema if not exists pyarrow_updates")
+    session.query("create table if not exists pyarrow_updates.rows (id bigint)")
+    sql = messages.statement_update("insert into pyarrow_updates.rows values (1), (2), (3)")
+    writer, answers = session.client.do_put(flight.FlightDescriptor.for_command(sql), pa.schema([]), session.options())
+    with writer:
+        writer.done_writing()
+        answer = messages.fields(answers.read().to_pybytes())
+    expect(answer, {1: 3}, "record_count")
+
+
+@checks.check
+def a_flight_info_is_cancelled_and_its_endpoint_renewed():
+    info = session.info(messages.statement_query("select 1"))
+    (endpoint,) = info.endpoints
+    renewed = messages.field(1, endpoint.serialize())
+    (body,) = session.action("RenewFlightEndpoint", renewed)
+    later = flight.FlightEndpoint.deserialize(body)
+    expect(later.ticket, endpoint.ticket)
+    expect(later.expiration_time.as_py() >= endpoint.expiration_time.as_py(), True, "expires later")
+    (body,) = session.action("CancelFlightInfo", messages.field(1, info.serialize()))
+    expect(messages.fields(body), {1: 1}, "cancelled")
+    with raises(pa.ArrowInvalid, "TICKET_"):
+        session.reader(endpoint.ticket).read_all()
+    other = session.info(messages.statement_query("select 2"))
+    (body,) = session.action("CancelQuery", messages.cancel_query(other.serialize()))
+    expect(messages.fields(messages.unpacked(body)), {1: 1}, "cancelled")
+
+
+@checks.check
+def transactions_are_refused_by_name():
+    for name in ("BeginTransaction", "EndTransaction", "BeginSavepoint", "EndSavepoint"):
+        with raises(pa.ArrowNotImplementedError, "NOT_SUPPORTED"):
+            session.action(name, messages.packed(f"Action{name}Request"))
+    with raises(pa.ArrowNotImplementedError, "NOT_SUPPORTED", "ransaction"):
+        session.info(messages.packed("CommandStatementQuery", messages.field(1, "select 1"), messages.field(2, b"t")))
+
+
+@checks.check
 def use_changes_the_schema_of_this_session_only():
     mine, other = Session.open(target), Session.open(target)
     mine.query("use lake.peers")

@@ -131,6 +131,10 @@ public final class TableauReplay {
         + " AS \"mn_moment_ok\" " + FROM + " GROUP BY " + month);
     statements.put("the range of a filter", "SELECT MIN(\"row_groups\".\"moment\") AS \"lower_none_moment_qk\",   "
         + "MAX(\"row_groups\".\"moment\") AS \"upper_none_moment_qk\" " + FROM);
+    String moment = "CAST(\"row_groups\".\"moment\" AS TIMESTAMP)";
+    statements.put("a filter relative to today", "SELECT COUNT(*), AVG(\"row_groups\".\"amount\") AS \"avg_amount_ok\" " + FROM
+        + " WHERE ((" + moment + " >= {fn TIMESTAMPADD(SQL_TSI_DAY,-89,CURRENT_DATE)}) AND (" + moment
+        + " < {fn TIMESTAMPADD(SQL_TSI_DAY,1,CURRENT_DATE)}))");
     statements.put("calculated fields", "SELECT UPPER(" + category + ") AS \"Calculation_1\",   " + start
         + " AS \"Calculation_2\",   SUM(CHAR_LENGTH(" + category + ")) AS \"sum_Calculation_3_ok\" " + FROM
         + " GROUP BY UPPER(" + category + "),   " + start);

@@ -2,7 +2,7 @@ import type { SqlInfoFacts } from '@svc/flight';
 
 /**
  * What GetSqlInfo tells of us beyond what the server itself knows. Of the functions that JDBC and ODBC have names for, the
- * lists hold those that run under that name, written plainly: escapes (`{fn …}`) are a driver's to translate.
+ * lists hold those that an escape takes (`{fn …}`); most run without one too.
  * A prepared statement lives for `preparedStatementTtlMs` from its last use.
  */
 export function sqlInfoFacts(version: string, preparedStatementTtlMs: number): SqlInfoFacts {
@@ -70,11 +70,13 @@ export function sqlInfoFacts(version: string, preparedStatementTtlMs: number): S
       'UCASE',
       'UPPER',
     ],
-    systemFunctions: ['CAST', 'COALESCE', 'IFNULL', 'NULLIF', 'USER'],
+    systemFunctions: ['CAST', 'COALESCE', 'CONVERT', 'IFNULL', 'NULLIF', 'USER'],
     datetimeFunctions: [
+      'CURDATE',
       'CURRENT_DATE',
       'CURRENT_TIME',
       'CURRENT_TIMESTAMP',
+      'CURTIME',
       'DATE_TRUNC',
       'DAYNAME',
       'DAYOFMONTH',
@@ -88,6 +90,8 @@ export function sqlInfoFacts(version: string, preparedStatementTtlMs: number): S
       'NOW',
       'QUARTER',
       'SECOND',
+      'TIMESTAMPADD',
+      'TIMESTAMPDIFF',
       'WEEK',
       'YEAR',
     ],
