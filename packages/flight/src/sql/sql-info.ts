@@ -16,7 +16,7 @@ export type SqlInfoValue =
 const text = (value: string | null): SqlInfoValue => ({ kind: 'string', value });
 const flag = (value: boolean): SqlInfoValue => ({ kind: 'bool', value });
 const int32 = (value: number): SqlInfoValue => ({ kind: 'int32', value });
-/** The union has no ordinal: 32 bits of it are a mask. The ODBC driver reads ordinals as 64 bits, JDBC reads none of them. */
+/** The union has no ordinal: its 32 bits are a mask. ODBC and JDBC read the ordinals that they know as 64 bits. */
 const ordinal = (value: number): SqlInfoValue => ({ kind: 'bigint', value: BigInt(value) });
 const list = (value: readonly string[]): SqlInfoValue => ({ kind: 'string-list', value });
 

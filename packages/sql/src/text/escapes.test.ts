@@ -9,7 +9,7 @@ const cases: readonly (readonly [string, string])[] = [
   ['SELECT {FN left({fn lcase(a)}, 2)}', 'SELECT left(lcase(a), 2)'],
   [
     'CAST("t" AS TIMESTAMP) >= {fn TIMESTAMPADD(SQL_TSI_DAY,-89,CURRENT_DATE)}',
-    'CAST("t" AS TIMESTAMP) >= ((CURRENT_DATE) + (-89) * INTERVAL 1 DAY)',
+    'CAST("t" AS TIMESTAMP) >= ((-89) * INTERVAL 1 DAY + (CURRENT_DATE))',
   ],
   [
     "{fn TIMESTAMPDIFF(SQL_TSI_MONTH, {d '2026-01-31'}, f(a, [b, c]))}",

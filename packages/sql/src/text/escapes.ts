@@ -16,11 +16,14 @@ const units: Readonly<Record<string, { readonly interval: string; readonly part:
   YEAR: { interval: '1 YEAR', part: 'year' },
 };
 
-/** Functions of an escape that the engine has by another name, or not as a function. Undefined: not with these arguments. */
+/**
+ * Functions of an escape that the engine has by another name, or not as a function. Undefined: not with these arguments, whose
+ * order stays, because parameters are counted.
+ */
 const functions: Readonly<Record<string, (args: readonly string[]) => string | undefined>> = {
   TIMESTAMPADD: ([unit, count, moment]) => {
     const found = unitOf(unit);
-    return found && count && moment ? `((${moment}) + (${count}) * INTERVAL ${found.interval})` : undefined;
+    return found && count && moment ? `((${count}) * INTERVAL ${found.interval} + (${moment}))` : undefined;
   },
   TIMESTAMPDIFF: ([unit, from, to]) => {
     const found = unitOf(unit);
