@@ -7,38 +7,51 @@
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { cacheFolder } from '../support/peer-environment.mjs';
+import { rEnvironment } from '../support/r-environment.mjs';
 import { runCommand } from '../support/run-command.mjs';
 
 const programTimeoutMs = 10 * 60_000;
 const joined = new Set(['python', 'r']);
 const whole = new Set(['go', 'java']);
 
-/** `address` is what the page calls the service; programs that name another one are not this service's. */
+/** What pages call the service of a variant: a program is run where its address is. */
+const addresses = { plain: '127.0.0.1:50051', tls: 'lake.example.com:50051' };
+
 export async function runPage({ peer, service, tools, report }) {
-  const { file, address } = peer.page;
+  const address = addresses[peer.variant];
   const folder = path.join(service.folder, 'page');
   mkdirSync(path.join(folder, '.svc'), { recursive: true });
   writeFileSync(path.join(folder, '.svc', 'local-password'), `${service.password}\n`);
   copyFileSync(tools.certificate, path.join(folder, 'ca.pem'));
-  const text = readFileSync(path.join(tools.root, file), 'utf8');
-  const programs = programsOf(text).filter(({ code }) => code.includes(address));
-  if (programs.length === 0)
-    report({ name: peer.name, ok: false, detail: `${file} has no program for ${address}` });
-  for (const program of programs) {
-    const code = program.code.replaceAll(address, `${service.host}:${service.flightPort}`);
-    const [command, args, env] = prepare({ ...program, code }, folder, tools);
-    const options = { cwd: folder, env: { ...process.env, ...env }, timeoutMs: programTimeoutMs };
-    const { code: status, output, seconds } = await runCommand(command, args, options);
-    const missing = missingLine(expectedLines(program.code), output.split('\n'));
-    const ok = status === 0 && missing === undefined;
-    const reason = status === 0 ? `did not print ${JSON.stringify(missing)}` : `ended with ${status}`;
+  for (const program of programsOf(readFileSync(path.join(tools.root, peer.page), 'utf8'))) {
+    if (!program.code.includes(address) && isAddressed(program)) continue;
     const name = `${peer.name}: ${program.section}, ${program.language}`;
-    report({ name, ok, seconds, detail: ok ? '' : `${reason}\n${output.slice(-2000)}` });
+    const code = program.code.replaceAll(address, `${service.host}:${service.flightPort}`);
+    try {
+      report({ name, ...(await runProgram({ ...program, code }, folder, tools)) });
+    } catch (error) {
+      report({ name, ok: false, detail: error.message });
+    }
   }
 }
 
+/** A program that names no service is run as well: none goes untested. */
+function isAddressed({ code }) {
+  return Object.values(addresses).some((address) => code.includes(address));
+}
+
+async function runProgram(program, folder, tools) {
+  const [command, args, env] = await prepare(program, folder, tools);
+  const options = { cwd: folder, env: { ...process.env, ...env }, timeoutMs: programTimeoutMs };
+  const { code, output, seconds } = await runCommand(command, args, options);
+  const missing = missingLine(expectedLines(program.code), output.split('\n'));
+  const reason = code === 0 ? `did not print ${JSON.stringify(missing)}` : `ended with ${code}`;
+  const ok = code === 0 && missing === undefined;
+  return { ok, seconds, detail: ok ? '' : `${reason}\n${output.slice(-2000)}` };
+}
+
 /** Programs of the page in their order: `{ section, language, code }`. */
-export function programsOf(text) {
+function programsOf(text) {
   const programs = [];
   let section = '';
   let block;
@@ -74,7 +87,8 @@ function missingLine(expected, printed) {
   });
 }
 
-function prepare({ section, language, code }, folder, tools) {
+/** Command, arguments and environment; what only programs of one language need is installed here. */
+async function prepare({ section, language, code }, folder, tools) {
   const name = section.toLowerCase().replace(/\W+/g, '-');
   const write = (file) => {
     mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
@@ -98,7 +112,7 @@ function prepare({ section, language, code }, folder, tools) {
       return ['go', ['run', `./${name}`], goEnvironment()];
     }
     case 'r': {
-      const { command, args, env } = tools.r;
+      const { command, args, env } = await rEnvironment();
       return [
         command,
         [...args, '--no-echo', '--no-restore', '-f', write(`${name}.R`)],

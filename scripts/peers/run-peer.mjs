@@ -34,7 +34,7 @@ export async function runPeer({ peer, service, tools, report }) {
 async function runDocumentation({ peer, service, tools, report }) {
   const sample = python({ python: 'page/sample_tables.py', variant: peer.variant }, service, tools);
   const { code, output } = await runCommand(...sample, optionsOf(service, tools));
-  if (code !== 0) throw new Error(`Making the tables of ${peer.page.file} failed:\n${output.slice(-3000)}`);
+  if (code !== 0) throw new Error(`Making the tables of ${peer.page} failed:\n${output.slice(-3000)}`);
   await runPage({ peer, service, tools, report });
 }
 

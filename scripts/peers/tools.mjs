@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { findFiles } from '../support/find-files.mjs';
 import { cacheFolder, jdbcDriverJar, pythonEnvironment } from '../support/peer-environment.mjs';
-import { rEnvironment } from '../support/r-environment.mjs';
 import { runCommand } from '../support/run-command.mjs';
 import { makeCertificate } from './certificate.mjs';
 
@@ -24,7 +23,6 @@ export async function prepareTools({ root, folder, report }) {
   const jar = await step('JDBC driver', jdbcDriverJar);
   const javaClasses = path.join(folder, 'java-classes');
   await step('Java programs', () => compileJava(peersFolder, javaClasses));
-  const r = await step('R', rEnvironment);
   const { certificate, key } = await step('certificate', () => makeCertificate(folder));
   const tables = path.join(folder, 'tables');
   await step('tables by pyiceberg', () =>
@@ -38,7 +36,6 @@ export async function prepareTools({ root, folder, report }) {
     python,
     jar,
     javaClasses,
-    r,
     certificate,
     key,
     roots: readFileSync(certificate, 'utf8'),
