@@ -1,17 +1,15 @@
 // Runs one peer program and reports the checks it prints, one JSON object per line.
 import path from 'node:path';
 import { runCommand } from '../support/run-command.mjs';
+import { runPage } from './page.mjs';
 
 const peerTimeoutMs = 10 * 60_000;
 
 /** A program that prints no check, or ends with an error, is a failure of its own. */
 export async function runPeer({ peer, service, tools, report }) {
+  if (peer.page !== undefined) return await runDocumentation({ peer, service, tools, report });
   let checks = 0;
-  const options = {
-    cwd: service.folder,
-    env: { ...process.env, PYTHONPATH: pythonPath(tools), PYTHONDONTWRITEBYTECODE: '1' },
-    timeoutMs: peerTimeoutMs,
-  };
+  const options = optionsOf(service, tools);
   const [command, args] = await commandOf(peer, service, tools, options);
   const result = await runCommand(command, args, {
     ...options,
@@ -34,6 +32,22 @@ export async function runPeer({ peer, service, tools, report }) {
 async function commandOf(peer, service, tools, options) {
   if (peer.java !== undefined) return await java(peer, service, tools, options);
   return peer.iceberg === undefined ? python(peer, service, tools) : iceberg(peer, tools);
+}
+
+/** The tables that the page reads, then its programs. */
+async function runDocumentation({ peer, service, tools, report }) {
+  const sample = python({ python: 'page/sample_tables.py', variant: peer.variant }, service, tools);
+  const { code, output } = await runCommand(...sample, optionsOf(service, tools));
+  if (code !== 0) throw new Error(`Making the tables of ${peer.page} failed:\n${output.slice(-3000)}`);
+  await runPage({ peer, service, tools, report });
+}
+
+function optionsOf(service, tools) {
+  return {
+    cwd: service.folder,
+    env: { ...process.env, PYTHONPATH: pythonPath(tools), PYTHONDONTWRITEBYTECODE: '1' },
+    timeoutMs: peerTimeoutMs,
+  };
 }
 
 function python({ python: program, variant }, service, tools) {
@@ -71,8 +85,8 @@ async function java({ java: program, variant }, service, tools, options) {
   return [
     'java',
     [
-      ...['--add-opens=java.base/java.nio=ALL-UNNAMED', '-Xmx1g', '-cp', tools.jar],
-      path.join(tools.peersFolder, program),
+      ...['--add-opens=java.base/java.nio=ALL-UNNAMED', '-Xmx1g'],
+      ...['-cp', [tools.jar, tools.javaClasses].join(path.delimiter), `peers.${program}`],
       ...address,
       ...(variant === 'tls' ? [tools.certificate] : []),
     ],

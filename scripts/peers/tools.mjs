@@ -1,6 +1,7 @@
 // What the peer tests need before the service starts: clients, certificates, tables.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { findFiles } from '../support/find-files.mjs';
 import { cacheFolder, jdbcDriverJar, mavenJars, pythonEnvironment } from '../support/peer-environment.mjs';
 import { runCommand } from '../support/run-command.mjs';
 import { makeCertificate } from './certificate.mjs';
@@ -21,6 +22,8 @@ export async function prepareTools({ root, folder, report }) {
   );
   const jar = await step('JDBC driver', jdbcDriverJar);
   const iceberg = await step('Iceberg Java', () => icebergJars(peersFolder));
+  const javaClasses = path.join(folder, 'java-classes');
+  await step('Java programs', () => compileJava(peersFolder, javaClasses));
   const { certificate, key } = await step('certificate', () => makeCertificate(folder));
   const tables = path.join(folder, 'tables');
   await step('tables by pyiceberg', () =>
@@ -34,6 +37,7 @@ export async function prepareTools({ root, folder, report }) {
     python,
     jar,
     iceberg,
+    javaClasses,
     certificate,
     key,
     roots: readFileSync(certificate, 'utf8'),
@@ -48,6 +52,14 @@ export async function prepareTools({ root, folder, report }) {
 export function icebergJars(peersFolder) {
   const folder = path.join(peersFolder, 'written');
   return mavenJars('iceberg', path.join(folder, 'iceberg.pom.xml'), path.join(folder, 'iceberg.sha256'));
+}
+
+/** Clients need nothing but the JDK: the driver is found at run time. The reader of written tables is compiled where it runs. */
+async function compileJava(peersFolder, target) {
+  const isClient = (file) => file.endsWith('.java') && !file.startsWith('written');
+  const sources = findFiles(peersFolder, '.', isClient);
+  const files = sources.map((file) => path.join(peersFolder, file));
+  await mustRun('javac', ['-Xlint:all', '-Werror', '-d', target, ...files]);
 }
 
 async function mustRun(command, args) {

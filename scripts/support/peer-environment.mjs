@@ -122,7 +122,7 @@ function sha256(content) {
 }
 
 /** Makes `target` by `make(staging)` unless it is there. */
-async function installed(target, make) {
+export async function installed(target, make) {
   if (existsSync(target)) return;
   const scratch = mkdtempSync(path.join(cacheFolder(), '.staging-'));
   try {
@@ -136,13 +136,14 @@ async function installed(target, make) {
   }
 }
 
-async function mustRun(command, args, env = {}) {
+/** Runs a step of an installation; answers what it printed. */
+export async function mustRun(command, args, env = {}) {
   const result = await runCommand(command, args, {
     cwd: tmpdir(),
     env: { ...process.env, ...env },
     timeoutMs: installTimeoutMs,
   });
-  if (result.code === 0) return;
+  if (result.code === 0) return result.output;
   throw new Error(`${command} ${args.join(' ')} ended with ${result.code}:\n${result.output.slice(-4000)}`);
 }
 

@@ -167,6 +167,7 @@ function assemble(options: CoordinatorOptions, { pool, lake, passwordPath, ident
             tickets,
             prepared,
             version,
+            maxSqlBytes: config['query.max_sql_bytes'],
             handleTtlMs: handleOptions.ttlMs,
             now,
             ingest: planner.ingest,

@@ -82,6 +82,7 @@ export interface UploadedRows {
 }
 
 export interface TableFilter {
+  /** Exact; the empty text asks for what has no catalog, which here is nothing. */
   readonly catalog: string | undefined;
   readonly schemaPattern: string | undefined;
   readonly tablePattern: string | undefined;
@@ -150,6 +151,7 @@ export interface FlightSqlBackend<S> {
   closePrepared(session: S, prepared: Uint8Array): Promise<void>;
 
   catalogs(session: S, context: CallContext): Promise<readonly string[]>;
+  /** `catalog` as in TableFilter. */
   schemas(
     session: S,
     catalog: string | undefined,

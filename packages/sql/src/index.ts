@@ -58,6 +58,7 @@ export type {
   Statement,
   StatementType,
 } from './statements/statement.js';
+export { withoutEscapes } from './text/escapes.js';
 export { quoteIdentifier, quoteString } from './text/literals.js';
 export { inlineParameters } from './text/parameters.js';
 export { type StatementText, splitStatements } from './text/split.js';

@@ -1,7 +1,15 @@
+package peers;
+
+import static peers.PeerChecks.column;
+import static peers.PeerChecks.describe;
+import static peers.PeerChecks.expect;
+import static peers.PeerChecks.query;
+import static peers.PeerChecks.refused;
+import static peers.PeerChecks.rowsOf;
+
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.math.BigDecimal;
-import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.Date;
@@ -21,7 +29,6 @@ import java.util.Calendar;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TimeZone;
@@ -30,10 +37,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
-/**
- * The Flight SQL JDBC driver 18.3.0 against the service. Arguments: host, port, user, password, a bearer, and, when
- * the service speaks TLS, the PEM file of its certificate authority. Prints one JSON line per check: name, ok, detail.
- */
+/** The Flight SQL JDBC driver 18.3.0 against the service. */
 public final class JdbcClient {
   private static final String TABLE = "lake.peers.row_groups";
   private static final String ENDLESS_ROWS =
@@ -41,36 +45,22 @@ public final class JdbcClient {
   private static final String ENDLESS_WORK =
       "select count(*) from " + TABLE + " a, " + TABLE + " b, " + TABLE + " c, " + TABLE
           + " d where (a.id * b.id + c.id * d.id) % 1000003 = 17";
-  private static final long CHECK_SECONDS = 90;
 
-  private final Map<String, Check> checks = new LinkedHashMap<>();
+  private final PeerChecks checks = new PeerChecks();
   private final ScheduledExecutorService timers = Executors.newScheduledThreadPool(2, runnable -> {
     Thread thread = new Thread(runnable);
     thread.setDaemon(true);
     return thread;
   });
-  private final String url;
-  private final String user;
-  private final String password;
-  private final String bearer;
+  private final JdbcTarget target;
   private Connection connection;
 
-  private interface Check {
-    void run() throws Exception;
-  }
-
-  private JdbcClient(String[] arguments) {
-    String address = "jdbc:arrow-flight-sql://" + arguments[0] + ":" + arguments[1] + "/";
-    url = arguments.length > 5
-        ? address + "?useEncryption=true&tlsRootCerts=" + arguments[5]
-        : address + "?useEncryption=false";
-    user = arguments[2];
-    password = arguments[3];
-    bearer = arguments[4];
+  private JdbcClient(JdbcTarget target) {
+    this.target = target;
   }
 
   public static void main(String[] arguments) throws Exception {
-    JdbcClient client = new JdbcClient(arguments);
+    JdbcClient client = new JdbcClient(JdbcTarget.of(arguments));
     client.signIn();
     client.queries();
     client.values();
@@ -78,37 +68,37 @@ public final class JdbcClient {
     client.metadata();
     client.refusals();
     client.cancelling();
-    client.run();
+    client.checks.run();
     System.exit(0);
   }
 
   private void signIn() {
-    checks.put("user and password sign in", () -> {
-      connection = open(Map.of());
+    checks.add("user and password sign in", () -> {
+      connection = target.open(Map.of());
       expect(true, connection.isValid(5), "isValid");
     });
-    checks.put("a wrong password is refused", () -> {
+    checks.add("a wrong password is refused", () -> {
       Properties properties = new Properties();
-      properties.put("user", user);
+      properties.put("user", target.user());
       properties.put("password", "wrong");
-      refused("UNAUTHENTICATED", () -> query(DriverManager.getConnection(url, properties), "select 1"));
+      refused("UNAUTHENTICATED", () -> query(DriverManager.getConnection(target.url(), properties), "select 1"));
     });
-    checks.put("no credentials are refused", () ->
-        refused("UNAUTHENTICATED", () -> query(DriverManager.getConnection(url, new Properties()), "select 1")));
-    checks.put("a token signs in", () -> {
+    checks.add("no credentials are refused", () ->
+        refused("UNAUTHENTICATED", () -> query(DriverManager.getConnection(target.url(), new Properties()), "select 1")));
+    checks.add("a token signs in", () -> {
       Properties properties = new Properties();
-      properties.put("token", bearer);
-      try (Connection other = DriverManager.getConnection(url, properties)) {
+      properties.put("token", target.bearer());
+      try (Connection other = DriverManager.getConnection(target.url(), properties)) {
         expect("42", query(other, "select 42").get(0).get(0), "value");
       }
     });
-    checks.put("a wrong token is refused", () -> {
+    checks.add("a wrong token is refused", () -> {
       Properties properties = new Properties();
       properties.put("token", "nonsense");
-      refused("UNAUTHENTICATED", () -> query(DriverManager.getConnection(url, properties), "select 1"));
+      refused("UNAUTHENTICATED", () -> query(DriverManager.getConnection(target.url(), properties), "select 1"));
     });
-    checks.put("the catalog property chooses the catalog", () -> {
-      Connection other = open(Map.of("catalog", "lake"));
+    checks.add("the catalog property chooses the catalog", () -> {
+      Connection other = target.open(Map.of("catalog", "lake"));
       expect("42", query(other, "select 42").get(0).get(0), "value");
       try {
         other.close();
@@ -117,19 +107,19 @@ public final class JdbcClient {
         expect(true, describe(error).contains("Channel shutdown invoked"), describe(error));
       }
     });
-    checks.put("unknown properties travel as headers and do no harm", () -> {
-      try (Connection other = open(Map.of("schema", "peers", "foo", "bar"))) {
+    checks.add("unknown properties travel as headers and do no harm", () -> {
+      try (Connection other = target.open(Map.of("schema", "peers", "foo", "bar"))) {
         expect("42", query(other, "select 42").get(0).get(0), "value");
       }
     });
   }
 
   private void queries() {
-    checks.put("a statement answers rows", () -> {
+    checks.add("a statement answers rows", () -> {
       List<List<String>> rows = query(connection, "select id, category from " + TABLE + " order by id limit 3");
       expect(List.of("0", "1", "2"), rows.stream().map(row -> row.get(0)).toList(), "ids");
     });
-    checks.put("a statement is used again and again", () -> {
+    checks.add("a statement is used again and again", () -> {
       try (Statement statement = connection.createStatement()) {
         for (int step = 0; step < 30; step++) {
           try (ResultSet rows = statement.executeQuery("select " + step + " as n")) {
@@ -140,20 +130,20 @@ public final class JdbcClient {
         }
       }
     });
-    checks.put("statements are open side by side", () -> {
+    checks.add("statements are open side by side", () -> {
       try (Statement first = connection.createStatement(); Statement second = connection.createStatement();
           ResultSet one = first.executeQuery("select 1"); ResultSet two = second.executeQuery("select 2")) {
         expect(true, one.next() && two.next(), "rows");
         expect(3, one.getInt(1) + two.getInt(1), "sum");
       }
     });
-    checks.put("execute answers that there is a result", () -> {
+    checks.add("execute answers that there is a result", () -> {
       try (Statement statement = connection.createStatement()) {
         expect(true, statement.execute("select 1"), "execute");
         expect(true, statement.getResultSet().next(), "a row");
       }
     });
-    checks.put("executeUpdate and executeBatch insert rows", () -> {
+    checks.add("executeUpdate and executeBatch insert rows", () -> {
       try (Statement statement = connection.createStatement()) {
         statement.executeUpdate("create schema if not exists jdbc_writes");
         statement.executeUpdate("drop table if exists jdbc_writes.rows");
@@ -179,7 +169,7 @@ public final class JdbcClient {
         expect(102L, result.getLong(2), "texts");
       }
     });
-    checks.put("a large result is read to its end", () -> {
+    checks.add("a large result is read to its end", () -> {
       long rows = 0;
       long sum = 0;
       try (Statement statement = connection.createStatement();
@@ -193,7 +183,7 @@ public final class JdbcClient {
       expect(1_000_000L, rows, "rows");
       expect(999_999L * 500_000L, sum, "sum");
     });
-    checks.put("an empty result has its columns", () -> {
+    checks.add("an empty result has its columns", () -> {
       try (Statement statement = connection.createStatement();
           ResultSet result = statement.executeQuery("select id, category from " + TABLE + " where id < 0")) {
         // The driver lists the columns of an empty result twice, whatever the server.
@@ -202,7 +192,7 @@ public final class JdbcClient {
         expect(false, result.next(), "a row");
       }
     });
-    checks.put("labels and types of the columns are known", () -> {
+    checks.add("labels and types of the columns are known", () -> {
       try (Statement statement = connection.createStatement();
           ResultSet result = statement.executeQuery(
               "select id as \"the id\", amount, moment, day, raw, flag, ratio from " + TABLE + " limit 1")) {
@@ -284,13 +274,13 @@ public final class JdbcClient {
     bind("setTime", "time", "01:02:03", (statement, at) -> statement.setTime(at, Time.valueOf("01:02:03")));
     bind("setTimestamp", "timestamp", "2020-02-29 01:02:03", (statement, at) ->
         statement.setTimestamp(at, Timestamp.valueOf("2020-02-29 01:02:03")));
-    checks.put("setNull binds NULL", () -> {
+    checks.add("setNull binds NULL", () -> {
       try (PreparedStatement statement = connection.prepareStatement("select ?::integer is null")) {
         statement.setNull(1, Types.INTEGER);
         expect("true", rowsOf(statement.executeQuery()).get(0).get(0), "value");
       }
     });
-    checks.put("a prepared statement runs again with other parameters", () -> {
+    checks.add("a prepared statement runs again with other parameters", () -> {
       String sql = "select id from " + TABLE + " where id = ?";
       try (PreparedStatement statement = connection.prepareStatement(sql)) {
         expect(1, statement.getParameterMetaData().getParameterCount(), "parameters");
@@ -301,7 +291,7 @@ public final class JdbcClient {
         }
       }
     });
-    checks.put("several parameters of other types select rows", () -> {
+    checks.add("several parameters of other types select rows", () -> {
       String sql = "select count(*) from " + TABLE + " where id >= ? and category = ? and day > ?";
       try (PreparedStatement statement = connection.prepareStatement(sql)) {
         statement.setLong(1, 500);
@@ -312,7 +302,7 @@ public final class JdbcClient {
             + " where id >= 500 and category = 'wet' and day > date '1970-01-01'").get(0).get(0), counted, "rows");
       }
     });
-    checks.put("a prepared statement without parameters runs", () -> {
+    checks.add("a prepared statement without parameters runs", () -> {
       try (PreparedStatement statement = connection.prepareStatement("select 42")) {
         expect("42", rowsOf(statement.executeQuery()).get(0).get(0), "value");
       }
@@ -320,19 +310,19 @@ public final class JdbcClient {
   }
 
   private void metadata() {
-    checks.put("getCatalogs", () -> expect(List.of("lake"), column(database().getCatalogs(), "TABLE_CAT"), "catalogs"));
-    checks.put("getSchemas", () -> {
+    checks.add("getCatalogs", () -> expect(List.of("lake"), column(database().getCatalogs(), "TABLE_CAT"), "catalogs"));
+    checks.add("getSchemas", () -> {
       expect(true, column(database().getSchemas(), "TABLE_SCHEM").contains("peers"), "peers");
       expect(List.of("peers"), column(database().getSchemas("lake", "peer%"), "TABLE_SCHEM"), "by pattern");
     });
-    checks.put("getTableTypes", () ->
+    checks.add("getTableTypes", () ->
         expect(true, column(database().getTableTypes(), "TABLE_TYPE").contains("TABLE"), "TABLE"));
-    checks.put("getTables", () -> {
+    checks.add("getTables", () -> {
       expect(true, column(database().getTables(null, null, "%", null), "TABLE_NAME").contains("row_groups"), "all");
       ResultSet some = database().getTables("lake", "peers", "row%", new String[] {"TABLE"});
       expect(List.of("row_groups"), column(some, "TABLE_NAME"), "by pattern");
     });
-    checks.put("getColumns", () -> {
+    checks.add("getColumns", () -> {
       ResultSet columns = database().getColumns("lake", "peers", "row_groups", "%");
       List<String> names = column(columns, "COLUMN_NAME");
       expect(List.of("id", "num", "flag"), names.subList(0, 3), "names");
@@ -343,11 +333,11 @@ public final class JdbcClient {
         expect(2, one.getInt("DECIMAL_DIGITS"), "digits");
       }
     });
-    checks.put("getColumns of everything", () -> {
+    checks.add("getColumns of everything", () -> {
       int rows = column(database().getColumns(null, null, "%", null), "COLUMN_NAME").size();
       expect(true, rows > 500, rows + " columns");
     });
-    checks.put("keys, type info, functions and procedures", () -> {
+    checks.add("keys, type info, functions and procedures", () -> {
       DatabaseMetaData database = database();
       rowsOf(database.getPrimaryKeys("lake", "peers", "row_groups"));
       rowsOf(database.getImportedKeys("lake", "peers", "row_groups"));
@@ -358,14 +348,14 @@ public final class JdbcClient {
       rowsOf(database.getProcedures(null, null, "%"));
       rowsOf(database.getIndexInfo("lake", "peers", "row_groups", false, false));
     });
-    checks.put("every getter of the driver's metadata answers", () -> expect(List.of(), failingGetters(), "failures"));
-    checks.put("product, quote string and version are told", () -> {
+    checks.add("every getter of the driver's metadata answers", () -> expect(List.of(), failingGetters(), "failures"));
+    checks.add("product, quote string and version are told", () -> {
       DatabaseMetaData database = database();
       expect(false, database.getDatabaseProductName().isBlank(), "product");
       expect(false, database.getDatabaseProductVersion().isBlank(), "version");
       expect("\"", database.getIdentifierQuoteString(), "quote");
     });
-    checks.put("the schema of the connection", () -> {
+    checks.add("the schema of the connection", () -> {
       connection.getCatalog();
       connection.getSchema();
     });
@@ -411,21 +401,21 @@ public final class JdbcClient {
     refused.put("select getenv('HOME')", "FUNCTION_NOT_ALLOWED");
     refused.put("copy (select 1) to '/tmp/x.csv'", "STATEMENT_NOT_ALLOWED");
     refused.put("select cast(category as integer) from " + TABLE, "EVALUATION_ERROR");
-    refused.forEach((sql, code) -> checks.put("refuses: " + sql, () -> {
+    refused.forEach((sql, code) -> checks.add("refuses: " + sql, () -> {
       refused(code, () -> query(connection, sql));
       expect("1", query(connection, "select 1").get(0).get(0), "afterwards");
     }));
   }
 
   private void cancelling() {
-    checks.put("a statement that computes is cancelled", () -> {
+    checks.add("a statement that computes is cancelled", () -> {
       try (Statement statement = connection.createStatement()) {
         timers.schedule(() -> cancel(statement), 700, TimeUnit.MILLISECONDS);
         refused("", () -> rowsOf(statement.executeQuery(ENDLESS_WORK)));
       }
       expect("1", query(connection, "select 1").get(0).get(0), "afterwards");
     });
-    checks.put("a statement that streams is cancelled", () -> {
+    checks.add("a statement that streams is cancelled", () -> {
       try (Statement statement = connection.createStatement()) {
         ResultSet rows = statement.executeQuery(ENDLESS_ROWS);
         expect(true, rows.next(), "a row");
@@ -438,13 +428,13 @@ public final class JdbcClient {
       }
       expect("1", query(connection, "select 1").get(0).get(0), "afterwards");
     });
-    checks.put("a result that is closed early gives way", () -> {
+    checks.add("a result that is closed early gives way", () -> {
       try (Statement statement = connection.createStatement(); ResultSet rows = statement.executeQuery(ENDLESS_ROWS)) {
         expect(true, rows.next(), "a row");
       }
       expect("1", query(connection, "select 1").get(0).get(0), "afterwards");
     });
-    checks.put("the connection closes", () -> connection.close());
+    checks.add("the connection closes", () -> connection.close());
   }
 
   private interface RowCheck {
@@ -456,7 +446,7 @@ public final class JdbcClient {
   }
 
   private void check(String type, String sql, RowCheck check) {
-    checks.put("reads " + type, () -> {
+    checks.add("reads " + type, () -> {
       try (Statement statement = connection.createStatement(); ResultSet rows = statement.executeQuery(sql)) {
         expect(true, rows.next(), "a row");
         check.run(rows);
@@ -465,39 +455,13 @@ public final class JdbcClient {
   }
 
   private void bind(String setter, String type, String literal, Binder binder) {
-    checks.put(setter + " binds a " + type, () -> {
+    checks.add(setter + " binds a " + type, () -> {
       String sql = "select ?::" + type + " = '" + literal + "'::" + type;
       try (PreparedStatement statement = connection.prepareStatement(sql)) {
         binder.bind(statement, 1);
         expect("true", rowsOf(statement.executeQuery()).get(0).get(0), "equal");
       }
     });
-  }
-
-  private void run() {
-    checks.forEach((name, check) -> {
-      long began = System.nanoTime();
-      var watchdog = timers.schedule(() -> {
-        report(name, false, "did not end within " + CHECK_SECONDS + " s", began);
-        Runtime.getRuntime().halt(1);
-      }, CHECK_SECONDS, TimeUnit.SECONDS);
-      try {
-        check.run();
-        report(name, true, "", began);
-      } catch (Throwable thrown) {
-        report(name, false, describe(thrown), began);
-      } finally {
-        watchdog.cancel(false);
-      }
-    });
-  }
-
-  private Connection open(Map<String, String> more) throws SQLException {
-    Properties properties = new Properties();
-    properties.put("user", user);
-    properties.put("password", password);
-    properties.putAll(more);
-    return DriverManager.getConnection(url, properties);
   }
 
   private DatabaseMetaData database() throws SQLException {
@@ -508,86 +472,7 @@ public final class JdbcClient {
     try {
       statement.cancel();
     } catch (SQLException error) {
-      report("cancel()", false, describe(error), System.nanoTime());
+      PeerChecks.report("cancel()", false, describe(error), System.nanoTime());
     }
-  }
-
-  private static List<List<String>> query(Connection connection, String sql) throws SQLException {
-    try (Statement statement = connection.createStatement()) {
-      return rowsOf(statement.executeQuery(sql));
-    }
-  }
-
-  private static List<List<String>> rowsOf(ResultSet rows) throws SQLException {
-    try (rows) {
-      int columns = rows.getMetaData().getColumnCount();
-      List<List<String>> all = new ArrayList<>();
-      while (rows.next()) {
-        List<String> row = new ArrayList<>();
-        for (int column = 1; column <= columns; column++) {
-          row.add(rows.getString(column));
-        }
-        all.add(row);
-      }
-      return all;
-    }
-  }
-
-  private static List<String> column(ResultSet rows, String label) throws SQLException {
-    try (rows) {
-      List<String> values = new ArrayList<>();
-      while (rows.next()) {
-        values.add(rows.getString(label));
-      }
-      return values;
-    }
-  }
-
-  private static void refused(String code, Check check) throws Exception {
-    try {
-      check.run();
-    } catch (SQLException | RuntimeException error) {
-      if (error instanceof NullPointerException || !describe(error).contains(code)) {
-        throw new AssertionError("the message lacks " + code + ": " + describe(error), error);
-      }
-      return;
-    }
-    throw new AssertionError("nothing was thrown");
-  }
-
-  private static void expect(Object expected, Object actual, String what) {
-    if (!Objects.equals(expected, actual)) {
-      throw new AssertionError(what + ": " + actual + ", expected " + expected);
-    }
-  }
-
-  private static String describe(Throwable thrown) {
-    StringBuilder text = new StringBuilder();
-    for (Throwable cause = thrown; cause != null && text.length() < 2000; cause = cause.getCause()) {
-      text.append(text.isEmpty() ? "" : " <- ").append(cause);
-    }
-    return text.toString();
-  }
-
-  private static synchronized void report(String name, boolean ok, String detail, long began) {
-    double seconds = (System.nanoTime() - began) / 1e9;
-    String line = "{\"name\":" + json(name) + ",\"ok\":" + ok + ",\"detail\":" + json(detail) + ",\"seconds\":"
-        + String.format(java.util.Locale.ROOT, "%.3f", seconds) + "}\n";
-    System.out.writeBytes(line.getBytes(StandardCharsets.UTF_8));
-    System.out.flush();
-  }
-
-  private static String json(String text) {
-    StringBuilder out = new StringBuilder("\"");
-    for (char letter : text.toCharArray()) {
-      if (letter == '"' || letter == '\\') {
-        out.append('\\').append(letter);
-      } else if (letter < ' ') {
-        out.append(String.format("\\u%04x", (int) letter));
-      } else {
-        out.append(letter);
-      }
-    }
-    return out.append('"').toString();
   }
 }

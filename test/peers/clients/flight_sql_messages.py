@@ -106,12 +106,25 @@ def get_table_types() -> bytes:
     return packed("CommandGetTableTypes")
 
 
-def get_primary_keys(table: str) -> bytes:
-    return packed("CommandGetPrimaryKeys", field(3, table))
+def get_primary_keys(table: str, schema: str | None = None, catalog: str | None = None) -> bytes:
+    return packed("CommandGetPrimaryKeys", field(1, catalog), field(2, schema), field(3, table))
 
 
-def get_xdbc_type_info() -> bytes:
-    return packed("CommandGetXdbcTypeInfo")
+def get_exported_keys(table: str, schema: str | None = None, catalog: str | None = None) -> bytes:
+    return packed("CommandGetExportedKeys", field(1, catalog), field(2, schema), field(3, table))
+
+
+def get_imported_keys(table: str, schema: str | None = None, catalog: str | None = None) -> bytes:
+    return packed("CommandGetImportedKeys", field(1, catalog), field(2, schema), field(3, table))
+
+
+def get_cross_reference(pk_table: str, fk_table: str) -> bytes:
+    return packed("CommandGetCrossReference", field(3, pk_table), field(6, fk_table))
+
+
+def get_xdbc_type_info(data_type: int | None = None) -> bytes:
+    # A negative int32 travels as the varint of its 64 bits.
+    return packed("CommandGetXdbcTypeInfo", field(1, data_type if data_type is None else data_type % 2**64))
 
 
 def create_prepared_statement(sql: str) -> bytes:
@@ -124,6 +137,14 @@ def prepared_statement_query(handle: bytes) -> bytes:
 
 def close_prepared_statement(handle: bytes) -> bytes:
     return packed("ActionClosePreparedStatementRequest", field(1, handle))
+
+
+def statement_update(sql: str) -> bytes:
+    return packed("CommandStatementUpdate", field(1, sql))
+
+
+def cancel_query(info: bytes) -> bytes:
+    return packed("ActionCancelQueryRequest", field(1, info))
 
 
 def statement_ticket(handle: bytes) -> bytes:

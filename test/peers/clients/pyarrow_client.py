@@ -6,6 +6,7 @@ import pyarrow.compute as pc
 import pyarrow.flight as flight
 
 import flight_sql_messages as messages
+from answer_schemas import CATALOGS, FOREIGN_KEYS, PRIMARY_KEYS, SCHEMAS, SQL_INFO, TABLES, TABLES_WITH_SCHEMA, TABLE_TYPES, XDBC_TYPES
 from checks import Checks, expect, raises
 from equality import difference
 from pyarrow_session import BasicHandler, Session, connect
@@ -15,20 +16,6 @@ from target import target_from_arguments
 target = target_from_arguments()
 checks = Checks()
 session = Session.open(target)
-
-UTF8 = pa.string()
-CATALOGS = pa.schema([pa.field("catalog_name", UTF8, nullable=False)])
-SCHEMAS = pa.schema([pa.field("catalog_name", UTF8), pa.field("db_schema_name", UTF8, nullable=False)])
-TABLES = pa.schema(
-    [
-        pa.field("catalog_name", UTF8),
-        pa.field("db_schema_name", UTF8),
-        pa.field("table_name", UTF8, nullable=False),
-        pa.field("table_type", UTF8, nullable=False),
-    ]
-)
-TABLES_WITH_SCHEMA = TABLES.append(pa.field("table_schema", pa.binary(), nullable=False))
-TABLE_TYPES = pa.schema([pa.field("table_type", UTF8, nullable=False)])
 
 #: One value per engine type that a client may meet.
 TYPED_VALUES = """
@@ -184,7 +171,7 @@ def catalogs_schemas_and_tables_are_listed():
     expect(names, sorted(names), "ordered by name")
     expect("evolved_add" in names and "row_groups" not in names, True)
     expect(set(tables.column("table_type").to_pylist()), {"TABLE"})
-    expect(session.command(messages.get_tables(types=("VIEW",))).num_rows, 0)
+    expect(session.command(messages.get_tables(schema="peers", types=("VIEW",))).num_rows, 0)
     types = session.command(messages.get_table_types())
     expect(types.schema, TABLE_TYPES)
     expect("TABLE" in types.column(0).to_pylist(), True)
@@ -204,24 +191,68 @@ def table_schemas_are_those_of_select_star():
 
 
 @checks.check
-def sql_info_has_every_id_of_the_specification():
-    table = session.command(messages.get_sql_info())
-    table.validate(full=True)
-    found = set(table.column("info_name").to_pylist())
-    wanted = {*range(0, 12), 100, 101, *range(500, 577)}
-    missing = sorted(wanted - found)
-    expect(missing, [], "ids without a value")
-    few = session.command(messages.get_sql_info(0, 500))
-    expect(sorted(few.column("info_name").to_pylist()), [0, 500])
+def table_schemas_are_in_the_time_zone_of_the_session():
+    other = Session.open(target)
+    other.query("set timezone = 'Asia/Tokyo'")
+    (row,) = other.command(messages.get_tables("lake", "peers", "row\\_groups", include_schema=True)).to_pylist()
+    announced = pa.ipc.read_schema(pa.py_buffer(row["table_schema"])).field("seen")
+    answered = other.info(messages.statement_query(f"select seen from {TABLE}")).schema.field("seen")
+    expect(announced.type, pa.timestamp("us", "Asia/Tokyo"))
+    expect(answered, announced.with_nullable(True))
+    other.close()
 
 
 @checks.check
-def keys_and_type_information_are_answered():
-    expect(session.command(messages.get_primary_keys("row_groups")).num_rows, 0)
+def sql_info_has_every_id_of_the_specification_with_its_type():
+    table = session.command(messages.get_sql_info())
+    expect(table.schema, SQL_INFO)
+    found = set(table.column("info_name").to_pylist())
+    wanted = {*range(0, 12), 100, 101, *range(500, 577)}
+    expect(sorted(wanted ^ found), [], "ids without a value, or unknown ones")
+    few = session.command(messages.get_sql_info(0, 500))
+    expect(sorted(few.column("info_name").to_pylist()), [0, 500])
+    # Transactions: none, in each of the places that tell of them.
+    expect(session.command(messages.get_sql_info(8, 562, 563, 564)).column("value").to_pylist(), [0, 0, False, 1])
+
+
+@checks.check
+def keys_are_empty_and_have_the_schemas_of_the_specification():
+    expect_empty(messages.get_primary_keys("row_groups", "peers", "lake"), PRIMARY_KEYS)
+    expect_empty(messages.get_primary_keys("no_such_table"), PRIMARY_KEYS)
+    expect_empty(messages.get_exported_keys("row_groups", "peers", "lake"), FOREIGN_KEYS)
+    expect_empty(messages.get_imported_keys("row_groups", "peers", "lake"), FOREIGN_KEYS)
+    expect_empty(messages.get_cross_reference("row_groups", "empty"), FOREIGN_KEYS)
+
+
+@checks.check
+def type_information_is_ordered_and_has_every_type_that_columns_name():
     types = session.command(messages.get_xdbc_type_info())
-    names = [name.upper() for name in types.column("type_name").to_pylist()]
-    for name in ("BIGINT", "VARCHAR", "TIMESTAMP"):
-        expect(name in names, True, name)
+    expect(types.schema, XDBC_TYPES)
+    order = list(zip(types.column("data_type").to_pylist(), types.column("type_name").to_pylist()))
+    expect(order, sorted(order), "by data type, then by name")
+    for name, code in (("BIGINT", -5), ("VARCHAR", 12), ("BOOLEAN", -7)):
+        expect(session.command(messages.get_xdbc_type_info(code)).column("type_name").to_pylist(), [name])
+    expect(session.command(messages.get_xdbc_type_info(9999)).num_rows, 0)
+    known = {name for _, name in order}
+    for field in session.info(messages.statement_query(f"select * exclude (key) from {TABLE}")).schema:
+        expect(field.metadata[b"ARROW:FLIGHT:SQL:TYPE_NAME"].decode() in known, True, field.name)
+
+
+@checks.check
+def patterns_match_as_the_specification_says():
+    expect(session.command(messages.get_tables("", "peers")).num_rows, 0, "tables without a catalog")
+    expect(session.command(messages.get_schemas("", None)).num_rows, 0, "schemas without a catalog")
+    expect(session.command(messages.get_tables("lake", "")).num_rows, 0, "tables without a schema")
+    expect(session.command(messages.get_tables(table="row_group_")).num_rows, 1)
+    expect(session.command(messages.get_tables(table="row\\_group\\_")).num_rows, 0)
+    expect(session.command(messages.get_tables(table="ROW\\_GROUPS")).num_rows, 0, "case counts")
+    expect(session.command(messages.get_schemas(pattern="p__rs")).column(1).to_pylist(), ["peers"])
+
+
+def expect_empty(command: bytes, schema: pa.Schema) -> None:
+    table = session.command(command)
+    expect(table.schema, schema)
+    expect(table.num_rows, 0)
 
 
 @checks.check
@@ -236,6 +267,63 @@ def prepared_statements_run_until_they_are_closed():
     session.action("ClosePreparedStatement", messages.close_prepared_statement(found[1]))
     with raises(pa.ArrowKeyError, "PREPARED_STATEMENT_NOT_FOUND"):
         session.command(command)
+
+
+@checks.check
+def an_update_that_is_only_planned_runs_once():
+    # What ADBC does with a driver that does not know `is_update`: GetFlightInfo, and DoGet never comes.
+    session.query("create schema if not exists pyarrow_updates")
+    session.query("drop table if exists pyarrow_updates.t")
+    session.query("create table pyarrow_updates.t (id bigint)")
+    (body,) = session.action(
+        "CreatePreparedStatement", messages.create_prepared_statement("insert into pyarrow_updates.t values (1)")
+    )
+    prepared = messages.fields(messages.unpacked(body))
+    expect(prepared[4], 1, "is_update")
+    expect(len(pa.ipc.read_schema(pa.py_buffer(prepared[2]))), 0, "dataset_schema")
+    info = session.info(messages.prepared_statement_query(prepared[1]))
+    expect(session.value("select count(*) from pyarrow_updates.t"), 1, "planned")
+    session.reader(info.endpoints[0].ticket).read_all()
+    expect(session.value("select count(*) from pyarrow_updates.t"), 1, "planned and read")
+
+
+@checks.check
+def an_update_answers_its_number_of_rows():
+    session.query("create schema if not exists pyarrow_updates")
+    session.query("create table if not exists pyarrow_updates.rows (id bigint)")
+    sql = messages.statement_update("insert into pyarrow_updates.rows values (1), (2), (3)")
+    writer, answers = session.client.do_put(flight.FlightDescriptor.for_command(sql), pa.schema([]), session.options())
+    with writer:
+        writer.done_writing()
+        answer = messages.fields(answers.read().to_pybytes())
+    expect(answer, {1: 3}, "record_count")
+
+
+@checks.check
+def a_flight_info_is_cancelled_and_its_endpoint_renewed():
+    info = session.info(messages.statement_query("select 1"))
+    (endpoint,) = info.endpoints
+    renewed = messages.field(1, endpoint.serialize())
+    (body,) = session.action("RenewFlightEndpoint", renewed)
+    later = flight.FlightEndpoint.deserialize(body)
+    expect(later.ticket, endpoint.ticket)
+    expect(later.expiration_time.as_py() >= endpoint.expiration_time.as_py(), True, "expires later")
+    (body,) = session.action("CancelFlightInfo", messages.field(1, info.serialize()))
+    expect(messages.fields(body), {1: 1}, "cancelled")
+    with raises(pa.ArrowKeyError, "TICKET_EXPIRED"):
+        session.reader(endpoint.ticket).read_all()
+    other = session.info(messages.statement_query("select 2"))
+    (body,) = session.action("CancelQuery", messages.cancel_query(other.serialize()))
+    expect(messages.fields(messages.unpacked(body)), {1: 1}, "cancelled")
+
+
+@checks.check
+def transactions_are_refused_by_name():
+    for name in ("BeginTransaction", "EndTransaction", "BeginSavepoint", "EndSavepoint"):
+        with raises(pa.ArrowNotImplementedError, "NOT_SUPPORTED"):
+            session.action(name, messages.packed(f"Action{name}Request"))
+    with raises(pa.ArrowNotImplementedError, "NOT_SUPPORTED", "ransaction"):
+        session.info(messages.packed("CommandStatementQuery", messages.field(1, "select 1"), messages.field(2, b"t")))
 
 
 @checks.check

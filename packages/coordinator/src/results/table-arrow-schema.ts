@@ -25,19 +25,22 @@ import { ipcParts } from './ipc-parts.js';
 
 /**
  * A table's columns as an encapsulated Arrow schema, with the metadata keys that Flight SQL clients read: what a
- * `SELECT *` of the table answers, known without asking an engine.
+ * `SELECT *` of the table answers in a session of that time zone, known without asking an engine.
  */
-export function tableArrowSchema(fields: readonly NestedField[]): Uint8Array {
+export function tableArrowSchema(fields: readonly NestedField[], timeZone: string): Uint8Array {
   const schema = new Schema(
     fields.map(
-      (field) => new Field(field.name, arrowType(field.type), !field.required, flightMetadata(field.type)),
+      (field) =>
+        new Field(field.name, arrowType(field.type, timeZone), !field.required, flightMetadata(field.type)),
     ),
   );
   return ipcParts(new Table(schema)).schema;
 }
 
 function flightMetadata(type: IcebergType): Map<string, string> {
-  const metadata = new Map([['ARROW:FLIGHT:SQL:TYPE_NAME', engineType(type)]]);
+  // Without parameters, which have keys of their own: tools look the name up in GetXdbcTypeInfo's list.
+  const name = type.kind === 'decimal' ? 'DECIMAL' : engineType(type);
+  const metadata = new Map([['ARROW:FLIGHT:SQL:TYPE_NAME', name]]);
   if (type.kind === 'decimal') {
     metadata.set('ARROW:FLIGHT:SQL:PRECISION', String(type.precision));
     metadata.set('ARROW:FLIGHT:SQL:SCALE', String(type.scale));
@@ -46,7 +49,7 @@ function flightMetadata(type: IcebergType): Map<string, string> {
 }
 
 /** The same mapping as the engine's (docs/sql.md), by way of the engine type that each Iceberg type becomes. */
-function arrowType(type: IcebergType): DataType {
+function arrowType(type: IcebergType, timeZone: string): DataType {
   switch (type.kind) {
     case 'boolean':
       return new Bool();
@@ -69,7 +72,7 @@ function arrowType(type: IcebergType): DataType {
       return new TimestampMicrosecond();
     case 'timestamptz':
     case 'timestamptz_ns':
-      return new TimestampMicrosecond('UTC');
+      return new TimestampMicrosecond(timeZone);
     case 'timestamp_ns':
       return new TimestampNanosecond();
     case 'string':
@@ -80,13 +83,15 @@ function arrowType(type: IcebergType): DataType {
     case 'unsupported':
       return new Binary();
     case 'struct':
-      return new Struct(type.fields.map((field) => new Field(field.name, arrowType(field.type), true)));
+      return new Struct(
+        type.fields.map((field) => new Field(field.name, arrowType(field.type, timeZone), true)),
+      );
     case 'list':
-      return new List(new Field('l', arrowType(type.element), true));
+      return new List(new Field('l', arrowType(type.element, timeZone), true));
     case 'map': {
       const entries = new Struct<{ key: DataType; value: DataType }>([
-        new Field('key', arrowType(type.key), false),
-        new Field('value', arrowType(type.value), true),
+        new Field('key', arrowType(type.key, timeZone), false),
+        new Field('value', arrowType(type.value, timeZone), true),
       ]);
       return new Map_(new Field('entries', entries, false));
     }

@@ -20,6 +20,7 @@ describe('SHOW', () => {
   it('lists catalogs by name', async () => {
     assert.deepEqual(await show('SHOW CATALOGS'), ['Other', 'lake']);
     assert.deepEqual(await show("SHOW CATALOGS LIKE 'l%'"), ['lake']);
+    assert.deepEqual(await show("SHOW DATABASES LIKE 'l%'"), ['lake']);
   });
 
   it('lists the schemas of the current or the named catalog, levels joined by dots', async () => {

@@ -26,12 +26,23 @@ export async function answerShow(
 ): Promise<TextAnswer> {
   const names = await listNames(statement, settings, catalogs, signal);
   const matches = likeMatcher(statement.like);
-  const column = statement.kind.replace('show-', '').replace(/s$/, '');
   const rows = names
     .filter(matches)
     .sort()
     .map((name) => [name]);
-  return textAnswer([{ name: `${column}_name`, isNullable: false }], rows);
+  return textAnswer([{ name: columnName(statement), isNullable: false }], rows);
+}
+
+/** SHOW DATABASES answers a column named as DuckDB's: Power BI's connector for Flight SQL reads it by that name. */
+function columnName(statement: ShowStatement): string {
+  switch (statement.kind) {
+    case 'show-catalogs':
+      return `${statement.word}_name`;
+    case 'show-schemas':
+      return 'schema_name';
+    case 'show-tables':
+      return 'table_name';
+  }
 }
 
 /** Whether a name matches; everything does without a pattern. */

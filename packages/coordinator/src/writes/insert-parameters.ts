@@ -24,7 +24,7 @@ export async function insertParameterSchema(
   const taking = (parameter: Field): Field => {
     const target = targets[positions.get(parameter.name) ?? -1];
     if (target === undefined) return parameter;
-    const [column] = arrowSchemaOf(tableArrowSchema([target])).fields;
+    const [column] = arrowSchemaOf(tableArrowSchema([target], 'UTC')).fields;
     return column === undefined ? parameter : new Field(parameter.name, column.type, true, column.metadata);
   };
   return ipcParts(new Table(new Schema(arrowSchemaOf(parameterSchema).fields.map(taking)))).schema;

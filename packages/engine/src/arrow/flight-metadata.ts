@@ -20,7 +20,7 @@ export function withFlightMetadata(
     if (type === undefined) return field;
     // The values of an enumeration belong to the data, not to the name of its type.
     const name = typeText(functions, type, (id) => (id === duckDbType.enum ? 'ENUM' : undefined));
-    const metadata = new Map(field.metadata).set('ARROW:FLIGHT:SQL:TYPE_NAME', name);
+    const metadata = new Map(field.metadata).set('ARROW:FLIGHT:SQL:TYPE_NAME', flightTypeName(name));
     if (field.type.kind === 'decimal') {
       metadata.set('ARROW:FLIGHT:SQL:PRECISION', String(field.type.precision));
       metadata.set('ARROW:FLIGHT:SQL:SCALE', String(field.type.scale));
@@ -28,4 +28,10 @@ export function withFlightMetadata(
     return { ...field, metadata };
   });
   return { ...schema, fields };
+}
+
+/** The name that GetXdbcTypeInfo lists the type under: tools look it up there, and read parameters from their own keys. */
+function flightTypeName(name: string): string {
+  if (name.startsWith('DECIMAL(')) return 'DECIMAL';
+  return name === 'TIMESTAMPTZ' ? 'TIMESTAMP WITH TIME ZONE' : name;
 }

@@ -52,10 +52,15 @@ test('only what was asked for is answered, once, and unknown ids are left out', 
 });
 
 test('what writes and cancels is answered as present', () => {
-  assert.deepEqual([...decode([3, 9, 10, 501, 502]).values()], [false, true, true, true, true]);
+  const info = decode([3, 9, 10, 501, 502, 524, 572]);
+  assert.deepEqual([...info.values()], [false, true, true, true, true, true, true]);
+});
+
+test('ordinals are 64 bits wide, as the ODBC driver reads them, and masks 32', () => {
+  assert.deepEqual([...decode([503, 505, 507, 562, 522, 564]).values()], [1n, 1n, 3n, 0n, 3, 1]);
 });
 
 test('what is not built is answered as absent', () => {
-  const info = decode([5, 8, 11, 500, 563, 572]);
+  const info = decode([5, 8, 11, 500, 563, 573]);
   for (const [id, value] of info) assert.ok(value === false || value === 0, `${id}`);
 });

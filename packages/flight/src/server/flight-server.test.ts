@@ -174,7 +174,7 @@ for (const [name, schema] of [
 }
 
 for (const [name, schema, columnCount, rowCount = 0] of [
-  ['CommandGetXdbcTypeInfo', sql.CommandGetXdbcTypeInfoSchema, 19, 13],
+  ['CommandGetXdbcTypeInfo', sql.CommandGetXdbcTypeInfoSchema, 19, 14],
   ['CommandGetPrimaryKeys', sql.CommandGetPrimaryKeysSchema, 6],
   ['CommandGetExportedKeys', sql.CommandGetExportedKeysSchema, 13],
   ['CommandGetImportedKeys', sql.CommandGetImportedKeysSchema, 13],

@@ -16,6 +16,8 @@ export type SqlInfoValue =
 const text = (value: string | null): SqlInfoValue => ({ kind: 'string', value });
 const flag = (value: boolean): SqlInfoValue => ({ kind: 'bool', value });
 const int32 = (value: number): SqlInfoValue => ({ kind: 'int32', value });
+/** The union has no ordinal: its 32 bits are a mask. ODBC and JDBC read the ordinals that they know as 64 bits. */
+const ordinal = (value: number): SqlInfoValue => ({ kind: 'bigint', value: BigInt(value) });
 const list = (value: readonly string[]): SqlInfoValue => ({ kind: 'string-list', value });
 
 const CASE_INSENSITIVE = 1;
@@ -99,11 +101,11 @@ function syntaxValues(facts: SqlInfoFacts): (readonly [number, SqlInfoValue])[] 
     [500, flag(false)], // DDL of catalogs, schemas, tables
     [501, flag(true)],
     [502, flag(true)],
-    [503, int32(CASE_INSENSITIVE)],
+    [503, ordinal(CASE_INSENSITIVE)],
     [504, text('"')],
-    [505, int32(CASE_INSENSITIVE)],
+    [505, ordinal(CASE_INSENSITIVE)],
     [506, flag(false)], // a listed table may still be refused to this user
-    [507, int32(NULLS_AT_END)],
+    [507, ordinal(NULLS_AT_END)],
     [508, list(facts.keywords)],
     [509, list(facts.numericFunctions)],
     [510, list(facts.stringFunctions)],
@@ -119,8 +121,8 @@ function syntaxValues(facts: SqlInfoFacts): (readonly [number, SqlInfoValue])[] 
     [520, flag(true)], // ORDER BY expressions, and columns that are not selected
     [521, flag(true)],
     [522, bits(0, 1)],
-    [523, flag(true)],
-    [524, flag(false)],
+    [523, flag(true)], // LIKE … ESCAPE, and columns that are NOT NULL
+    [524, flag(true)],
     [525, bits(0, 1)], // minimum and core grammar
     [526, bits(0)], // entry level
     [527, flag(false)],
@@ -143,7 +145,7 @@ function syntaxValues(facts: SqlInfoFacts): (readonly [number, SqlInfoValue])[] 
 
 function transactionAndResultValues(): (readonly [number, SqlInfoValue])[] {
   return [
-    [562, { kind: 'bigint', value: BigInt(NO_TRANSACTIONS) }], // the drivers read an int64 here
+    [562, ordinal(NO_TRANSACTIONS)],
     [563, flag(false)],
     [564, bits(NO_TRANSACTIONS)],
     [565, flag(false)],
@@ -153,7 +155,7 @@ function transactionAndResultValues(): (readonly [number, SqlInfoValue])[] {
     [569, bits(1)],
     [570, bits()],
     [571, bits()],
-    [572, flag(false)],
+    [572, flag(true)], // batches of updates; no savepoints and the like
     [573, flag(false)],
     [574, flag(false)],
     [575, flag(false)],

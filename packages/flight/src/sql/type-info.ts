@@ -57,6 +57,14 @@ const sqlTypes: readonly SqlType[] = [
   { name: 'DATE', dataType: 91, size: 10, prefix: "DATE '", datetimeSubcode: 1 },
   { name: 'TIME', dataType: 92, size: 15, prefix: "TIME '", maximumScale: 6, datetimeSubcode: 2 },
   { name: 'TIMESTAMP', dataType: 93, size: 26, prefix: "TIMESTAMP '", maximumScale: 6, datetimeSubcode: 3 },
+  {
+    name: 'TIMESTAMP WITH TIME ZONE',
+    dataType: 93,
+    size: 32,
+    prefix: "TIMESTAMPTZ '",
+    maximumScale: 6,
+    datetimeSubcode: 3,
+  },
 ];
 
 const nullableCode = 1;

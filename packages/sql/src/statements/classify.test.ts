@@ -12,7 +12,7 @@ const cases: readonly (readonly [sql: string, statement: Statement])[] = [
     'from t for version as of 3 x',
     { kind: 'query', statementType: 'query', sql: 'from t x AT (VERSION => 3)' },
   ],
-  ['SHOW CATALOGS', { kind: 'show-catalogs', statementType: 'show_catalogs' }],
+  ['SHOW CATALOGS', { kind: 'show-catalogs', statementType: 'show_catalogs', word: 'catalog' }],
   [
     "show tables from lake.s like 'a%' escape '!'",
     {

@@ -10,7 +10,7 @@ const policyObjects: ReadonlySet<string> = new Set(['POLICY', 'ROLE', 'ROW FILTE
 export function parseCreate(cursor: Cursor): Statement {
   cursor.expect('CREATE');
   const orReplace = cursor.accept('OR', 'REPLACE');
-  const isTemporary = cursor.accept('TEMP') || cursor.accept('TEMPORARY');
+  const isTemporary = acceptTemporary(cursor);
   const object = objectWords(cursor);
   if (object === 'MATERIALIZED VIEW') return unsupported('create_view', `CREATE ${object}`);
   if (object !== 'TABLE' && object !== 'VIEW' && object !== 'SCHEMA')
@@ -21,6 +21,13 @@ export function parseCreate(cursor: Cursor): Statement {
   cursor.expect(object);
   if (object === 'TABLE') return parseCreateTable(cursor, orReplace);
   return object === 'VIEW' ? parseCreateView(cursor, orReplace) : parseCreateSchema(cursor);
+}
+
+/** The standard's LOCAL and GLOBAL too: Tableau asks with them whether there are temporary tables. */
+function acceptTemporary(cursor: Cursor): boolean {
+  return ['TEMP', 'TEMPORARY'].some(
+    (word) => cursor.accept(word) || cursor.accept('LOCAL', word) || cursor.accept('GLOBAL', word),
+  );
 }
 
 const droppable: Readonly<Record<string, 'drop-table' | 'drop-view' | 'drop-schema'>> = {

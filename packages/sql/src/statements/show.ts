@@ -9,8 +9,9 @@ import type { LikePattern, Statement } from './statement.js';
 export function parseShow(cursor: Cursor): Statement {
   const feature = cursor.words(2);
   cursor.expect('SHOW');
-  if (cursor.accept('CATALOGS') || cursor.accept('DATABASES'))
-    return { kind: 'show-catalogs', statementType: 'show_catalogs', ...parseLike(cursor) };
+  const word = cursor.accept('CATALOGS') ? 'catalog' : cursor.accept('DATABASES') ? 'database' : undefined;
+  if (word !== undefined)
+    return { kind: 'show-catalogs', statementType: 'show_catalogs', word, ...parseLike(cursor) };
   if (cursor.accept('SCHEMAS')) {
     const [catalog] = parseScope(cursor, 'a catalog', 1);
     const scope = catalog === undefined ? {} : { catalog };

@@ -67,6 +67,8 @@ export type Statement =
 export interface ShowCatalogs {
   readonly kind: 'show-catalogs';
   readonly statementType: 'show_catalogs';
+  /** What they were called, which names the column of the answer. */
+  readonly word: 'catalog' | 'database';
   readonly like?: LikePattern;
 }
 

@@ -264,6 +264,7 @@ describe('a statement that writes is refused', () => {
   test('what is known and does not run yet is named', () => {
     for (const [sql, feature] of [
       ['create temp table t (a int)', 'CREATE TEMPORARY TABLE'],
+      ['create local temporary table t (a int) on commit preserve rows', 'CREATE TEMPORARY TABLE'],
       ['insert overwrite t select 1', 'INSERT OVERWRITE'],
       ['insert or ignore into t select 1', 'INSERT OR REPLACE or IGNORE'],
       ['insert into t values (1) returning a', 'INSERT … RETURNING'],

@@ -12,7 +12,7 @@ import type {
 } from '@svc/flight';
 import { compileLikePattern } from '@svc/flight/arrow';
 import { queryTimedOut } from '@svc/fragment-fn';
-import { quoteIdentifier } from '@svc/sql';
+import { quoteIdentifier, withoutEscapes } from '@svc/sql';
 import type { HandleTable } from '../../identity/handle-table.js';
 import type { Session } from '../../identity/session.js';
 import type { SessionStore } from '../../identity/session-store.js';
@@ -42,6 +42,8 @@ export interface FlightBackendDependencies extends SignInDependencies {
   readonly tickets: HandleTable<PlannedStatement>;
   readonly prepared: HandleTable<Prepared>;
   readonly version: string;
+  /** Longer texts are refused when they are classified, and not looked into before. */
+  readonly maxSqlBytes: number;
   /** How long an unused ticket or prepared statement lives. */
   readonly handleTtlMs: number;
   /** Milliseconds since 1970. */
@@ -52,6 +54,11 @@ export interface FlightBackendDependencies extends SignInDependencies {
 
 export function createFlightBackend(dependencies: FlightBackendDependencies): FlightSqlBackend<Session> {
   const { sessions, planner, runner, tickets, prepared } = dependencies;
+
+  /** JDBC and ODBC have escapes that their Flight SQL drivers send as they are. */
+  function plainSql(text: string): string {
+    return Buffer.byteLength(text) > dependencies.maxSqlBytes ? text : withoutEscapes(text);
+  }
 
   /**
    * Work on a statement that is not a run of it yet: planning, preparing. It ends with the call, with the session and
@@ -166,12 +173,13 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
       inContext(context, undefined, () => signIn(dependencies, credentials, context)),
     session: async (bearer, context) => withHeaderSchema(sessions.find(bearer), context),
 
-    planStatement: (session, sql, context) =>
-      inContext(context, session, () =>
-        beforeRun(session, sql, context, async (signal, queryId) =>
+    planStatement: (session, text, context) =>
+      inContext(context, session, () => {
+        const sql = plainSql(text);
+        return beforeRun(session, sql, context, async (signal, queryId) =>
           ticketFor(session, await planStatement(planner, { session, sql, signal, queryId }), queryId),
-        ),
-      ),
+        );
+      }),
 
     run: (session, handle, context): Promise<ResultStream> =>
       inContext(context, session, async () => {
@@ -194,9 +202,10 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
       return expiryOfUse();
     },
 
-    prepare: (session, sql, context) =>
-      inContext(context, session, () =>
-        beforeRun(session, sql, context, async (signal): Promise<PreparedStatement> => {
+    prepare: (session, text, context) =>
+      inContext(context, session, () => {
+        const sql = plainSql(text);
+        return beforeRun(session, sql, context, async (signal): Promise<PreparedStatement> => {
           const {
             schema,
             parameterSchema = emptySchema,
@@ -209,8 +218,8 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
           const statement = { sql, schema, parameterSchema, isUpdate, parameters: undefined };
           const handle = prepared.add(session.key, statement);
           return { handle, datasetSchema: schema, parameterSchema, isUpdate };
-        }),
-      ),
+        });
+      }),
 
     bind: async (session, handle, parameters) => {
       const statement = prepared.get(session.key, handle);
@@ -233,7 +242,8 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
         });
       }),
 
-    update: (session, sql, context) => inContext(context, session, () => runUpdate(session, sql, context)),
+    update: (session, text, context) =>
+      inContext(context, session, () => runUpdate(session, plainSql(text), context)),
 
     updatePrepared: (session, handle, parameters, context) =>
       inContext(context, session, async () => {
@@ -255,7 +265,7 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
       const matches = compileLikePattern(schemaPattern);
       const rows: { catalog: string; schema: string }[] = [];
       for (const name of planner.catalogs.names) {
-        if (catalog !== undefined && catalog !== '' && catalog !== name) continue;
+        if (catalog !== undefined && catalog !== name) continue;
         const namespaces = await planner.catalogs
           .get(name)
           .catalog.listNamespaces([], { signal: context.signal });
@@ -269,7 +279,11 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
       return rows;
     },
 
-    tables: (_session, filter: TableFilter, context) => listTables(planner.catalogs, filter, context.signal),
+    tables: (session, filter: TableFilter, context) =>
+      listTables(planner.catalogs, filter, {
+        timeZone: session.settings.timeZone,
+        signal: context.signal,
+      }),
     sqlInfo: () => sqlInfoFacts(dependencies.version, dependencies.handleTtlMs),
 
     closeSession: async (session) => sessions.close(session),

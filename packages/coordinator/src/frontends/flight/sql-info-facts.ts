@@ -1,7 +1,8 @@
 import type { SqlInfoFacts } from '@svc/flight';
 
 /**
- * What GetSqlInfo tells of us beyond what the server itself knows. Function lists are the JDBC escapes we understand.
+ * What GetSqlInfo tells of us beyond what the server itself knows. Of the functions that JDBC and ODBC have names for, the
+ * lists hold those that an escape takes (`{fn …}`); most run without one too.
  * A prepared statement lives for `preparedStatementTtlMs` from its last use.
  */
 export function sqlInfoFacts(version: string, preparedStatementTtlMs: number): SqlInfoFacts {
@@ -36,6 +37,7 @@ export function sqlInfoFacts(version: string, preparedStatementTtlMs: number): S
       'FLOOR',
       'LOG',
       'LOG10',
+      'MOD',
       'PI',
       'POWER',
       'RADIANS',
@@ -47,25 +49,35 @@ export function sqlInfoFacts(version: string, preparedStatementTtlMs: number): S
     ],
     stringFunctions: [
       'ASCII',
+      'BIT_LENGTH',
+      'CHARACTER_LENGTH',
+      'CHAR_LENGTH',
       'CHR',
       'CONCAT',
+      'LCASE',
       'LEFT',
       'LENGTH',
       'LOWER',
       'LTRIM',
+      'OCTET_LENGTH',
+      'POSITION',
       'REPEAT',
       'REPLACE',
       'RIGHT',
       'RTRIM',
       'SUBSTRING',
       'TRIM',
+      'UCASE',
       'UPPER',
     ],
-    systemFunctions: ['COALESCE', 'NULLIF'],
+    systemFunctions: ['CAST', 'COALESCE', 'CONVERT', 'IFNULL', 'NULLIF', 'USER'],
     datetimeFunctions: [
+      'CURDATE',
       'CURRENT_DATE',
       'CURRENT_TIME',
       'CURRENT_TIMESTAMP',
+      'CURTIME',
+      'DATE_TRUNC',
       'DAYNAME',
       'DAYOFMONTH',
       'DAYOFWEEK',
@@ -78,6 +90,8 @@ export function sqlInfoFacts(version: string, preparedStatementTtlMs: number): S
       'NOW',
       'QUARTER',
       'SECOND',
+      'TIMESTAMPADD',
+      'TIMESTAMPDIFF',
       'WEEK',
       'YEAR',
     ],

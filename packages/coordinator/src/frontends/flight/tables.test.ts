@@ -24,11 +24,13 @@ describe('GetTables', () => {
   it('filters by catalog exactly, by schema and table with patterns', async () => {
     assert.deepEqual(await list({ catalog: 'archive' }), ['archive.sales.old']);
     assert.deepEqual(await list({ catalog: 'arch%' }), []);
+    assert.deepEqual(await list({ catalog: '' }), [], 'what has no catalog');
     assert.deepEqual(await list({ schemaPattern: 'a_b' }), ['lake.a_b.t', 'lake.axb.t']);
     assert.deepEqual(await list({ schemaPattern: 'a\\_b' }), ['lake.a_b.t']);
     assert.deepEqual(await list({ tablePattern: 'o%' }), ['archive.sales.old', 'lake.sales.orders']);
     assert.deepEqual(await list({ tableTypes: ['VIEW'] }), []);
     assert.equal((await list({ tableTypes: ['VIEW', 'TABLE'] })).length, 5);
+    assert.equal((await list({ tableTypes: [''] })).length, 5, 'a type without a name is none');
   });
 
   it('still lists a table that cannot be loaded, without columns, when schemas are asked for', async () => {
@@ -47,12 +49,12 @@ describe('GetTables', () => {
         return [{ identifier: { namespace: ['a'], name: 't' }, kind: 'table' as const }];
       },
     };
-    for await (const _row of listTables(directoryOf({ lake: counting }), everything, never)) break;
+    for await (const _row of listTables(directoryOf({ lake: counting }), everything, options)) break;
     assert.equal(listed, 1);
   });
 });
 
-const never = new AbortController().signal;
+const options = { timeZone: 'UTC', signal: new AbortController().signal };
 const everything: TableFilter = {
   catalog: undefined,
   schemaPattern: undefined,
@@ -63,7 +65,7 @@ const everything: TableFilter = {
 
 async function rowsOf(filter: Partial<TableFilter>) {
   const rows = [];
-  for await (const row of listTables(catalogs, { ...everything, ...filter }, never)) rows.push(row);
+  for await (const row of listTables(catalogs, { ...everything, ...filter }, options)) rows.push(row);
   return rows;
 }
 

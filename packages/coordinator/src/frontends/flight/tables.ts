@@ -11,22 +11,22 @@ const loadsAhead = 256;
 const maxConcurrentLoads = 8;
 
 /**
- * The rows of GetTables, in order of catalog, schema and table. Metadata is loaded only when schemas are asked for; a
- * table that cannot be loaded then is left out of nothing but its columns.
+ * The rows of GetTables, in order of catalog, schema and table. Metadata is loaded only when schemas are asked for, which
+ * are then those of a session of `timeZone`; a table that cannot be loaded is left out of nothing but its columns.
  */
 export async function* listTables(
   catalogs: CatalogDirectory,
   filter: TableFilter,
-  signal: AbortSignal,
+  { timeZone, signal }: { readonly timeZone: string; readonly signal: AbortSignal },
 ): AsyncGenerator<TableRow> {
-  const kinds = ['TABLE', 'VIEW'].filter(
-    (type) => filter.tableTypes.length === 0 || filter.tableTypes.includes(type),
-  );
+  // The ODBC driver writes "no types" as one type without a name.
+  const asked = filter.tableTypes.filter((type) => type !== '');
+  const kinds = ['TABLE', 'VIEW'].filter((type) => asked.length === 0 || asked.includes(type));
   if (kinds.length === 0) return;
   const schemaMatches = compileLikePattern(filter.schemaPattern);
   const tableMatches = compileLikePattern(filter.tablePattern);
   for (const name of [...catalogs.names].sort()) {
-    if (filter.catalog !== undefined && filter.catalog !== '' && filter.catalog !== name) continue;
+    if (filter.catalog !== undefined && filter.catalog !== name) continue;
     const { catalog } = catalogs.get(name);
     const namespaces = await catalog.listNamespaces([], { signal });
     const schemas = namespaces.map((namespace) => ({ namespace, schema: schemaName(namespace) }));
@@ -46,7 +46,7 @@ export async function* listTables(
             table: identifier.name,
             type: typeOf(kind),
             ...(filter.includeSchema && {
-              arrowSchema: await schemaOf(catalog, { identifier, kind }, signal),
+              arrowSchema: await schemaOf(catalog, { identifier, kind }, timeZone, signal),
             }),
           }),
         );
@@ -61,16 +61,19 @@ function typeOf(kind: ListedRelation['kind']): 'TABLE' | 'VIEW' {
 async function schemaOf(
   catalog: WritableCatalog,
   { identifier, kind }: ListedRelation,
+  timeZone: string,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
   try {
-    if (kind === 'view')
-      return tableArrowSchema((await catalog.loadView(identifier, { signal })).metadata.schema.fields);
+    if (kind === 'view') {
+      const { metadata } = await catalog.loadView(identifier, { signal });
+      return tableArrowSchema(metadata.schema.fields, timeZone);
+    }
     const { metadata } = await catalog.loadTable(identifier, { signal });
-    return tableArrowSchema(schemaById(metadata, undefined).fields);
+    return tableArrowSchema(schemaById(metadata, undefined).fields, timeZone);
   } catch (error) {
     // One damaged table must not hide the others from a client that lists them all.
-    if (error instanceof QueryError && error.code !== 'CANCELLED') return tableArrowSchema([]);
+    if (error instanceof QueryError && error.code !== 'CANCELLED') return tableArrowSchema([], timeZone);
     throw error;
   }
 }
