@@ -1,10 +1,17 @@
 /** Files in statements of the embedded command line. */
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { serveFolder } from './support/serve-folder.js';
 import { runSvc } from './support/svc.js';
+
+const deltaTables = new URL('../../../packages/lake/testdata/delta', import.meta.url).pathname;
+
+/** Ten row groups by `n`, beside a column that is most of the file. */
+const wideSql =
+  'SELECT range AS n, md5(range::VARCHAR) || md5((range + 1)::VARCHAR) AS text FROM range(1228800)';
 
 describe('svc sql on files', () => {
   let folder: string;
@@ -75,6 +82,47 @@ describe('svc sql on files', () => {
     assert.deepEqual(await csv("SELECT count(*), max(t.id) FROM s.people t JOIN 'people.csv' USING (name)"), [
       '4,12',
     ]);
+  });
+
+  it('reads Delta tables by their folders, at any version', async () => {
+    const table = join(deltaTables, 'grown');
+    const [latest] = await csv(`SELECT count(*), max(id) FROM '${table}'`);
+    assert.deepEqual(await csv(`SELECT count(*), max(id) FROM delta_scan('${table}/')`), [latest]);
+    const [first] = await csv(`SELECT count(*) FROM delta_scan('${table}', version = 0)`);
+    assert.notEqual(first, latest?.split(',')[0]);
+    assert.match(
+      await error(`FROM delta_scan('${table}', version = 1000)`),
+      /SNAPSHOT_NOT_FOUND.*versions 0 to/,
+    );
+    assert.match(
+      await error(`FROM delta_scan('${table}', version = 1, timestamp = '2026-01-01')`),
+      /INVALID_ARGUMENT/,
+    );
+    assert.match(await error("FROM 'nowhere'"), /TABLE_NOT_FOUND.*read_csv/);
+  });
+
+  it('fetches files over http: of Parquet the chunks it needs, others once', async () => {
+    await output(['-o', 'wide.parquet', '--format', 'parquet', '-c', wideSql]);
+    await using server = await serveFolder(folder);
+    const wide = `'${server.url}/wide.parquet'`;
+    const { size } = await stat(join(folder, 'wide.parquet'));
+    assert.deepEqual(await csv(`SELECT sum(n) FROM ${wide} WHERE n < 10`), ['45']);
+    assert.ok(server.bytesSent() < size / 4, `${server.bytesSent()} of ${size} bytes`);
+    const sql = [
+      `SELECT count(*) FROM '${server.url}/people.csv'`,
+      `SELECT max(id) FROM '${server.url}/people.csv'`,
+    ];
+    server.forget();
+    await output(sql.flatMap((each) => ['-c', each]));
+    assert.equal(server.requests('GET', '/people.csv'), 1);
+    assert.deepEqual(
+      await csv(
+        `SELECT count(*), any_value(year), any_value(filename) FROM read_parquet('${server.url}/years/year=2024/part.parquet', filename = true)`,
+      ),
+      [`2024,2024,${server.url}/years/year=2024/part.parquet`],
+    );
+    assert.match(await error(`FROM '${server.url}/nothing.csv'`), /DATA_FILE_MISSING.*404/);
+    assert.match(await error(`FROM read_csv(['people.csv', '${server.url}/people.csv'])`), /NOT_SUPPORTED/);
   });
 
   it('says what is wrong, without our statements', async () => {

@@ -37,7 +37,7 @@ export async function createEmbeddedSession(
     maxBytes: config['cache.disk_bytes'],
   });
   const remote = createRemoteFiles({ store, staging: lake.staging, footers: lake.footers, fetched });
-  const files = createFileRelations({ pool, remote, ...options.paths });
+  const files = createFileRelations({ pool, remote, store, footers: lake.footers, ...options.paths });
   const planning = createPlanning({ config, pool, lake, metrics, files });
   const runner = createRunning({
     ...{ config, pool, metrics, logger, lake, now: Date.now },

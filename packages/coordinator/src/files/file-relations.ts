@@ -5,7 +5,13 @@
 import { QueryError } from '@svc/base';
 import type { EngineLease, EnginePool } from '@svc/engine';
 import { type EngineColumn, type FileToRead, fileCallSql } from '@svc/fragment-fn';
-import { displayLocation, type ObjectInfo, rowDeltaName } from '@svc/lake';
+import {
+  displayLocation,
+  type FooterCache,
+  type ObjectInfo,
+  type ObjectStore,
+  rowDeltaName,
+} from '@svc/lake';
 import {
   deserializeQuery,
   type FileRead,
@@ -20,6 +26,7 @@ import {
 } from '@svc/sql';
 import type { FilesSource, ResolvedTable } from '../planner/resolve-tables.js';
 import { withoutExcerpt } from '../planner/without-excerpt.js';
+import { resolveDelta } from './delta-relation.js';
 import { locatePath, type PathContext } from './locate-path.js';
 import { readingFunctionOf } from './reading-function.js';
 import type { RemoteFiles } from './remote-files.js';
@@ -42,6 +49,8 @@ export interface ResolvedFiles {
 export interface FileRelationsOptions extends PathContext {
   readonly pool: EnginePool;
   readonly remote: RemoteFiles;
+  readonly store: ObjectStore;
+  readonly footers: FooterCache;
 }
 
 /** No catalog of a user's is called so: it begins with a blank. */
@@ -84,6 +93,14 @@ interface Resolving extends FileRelationsOptions {
 
 async function resolveRead(read: FileRead, name: string, context: Resolving): Promise<ResolvedTable> {
   const located = read.paths.map((written) => locatePath(written, context));
+  const place = { catalog: filesCatalog, schema: 'main', table: name };
+  const [first, second] = located;
+  if ((read.function ?? readingFunctionOf(read.paths[0] ?? '')) === 'delta_scan') {
+    if (first === undefined || second !== undefined)
+      throw new QueryError('INVALID_ARGUMENT', "delta_scan reads one table: delta_scan('folder').");
+    const location = first.kind === 'local' ? first.path : first.location;
+    return { ...place, ...(await resolveDelta(read, location, context)) };
+  }
   const call = await callSql(read, context);
   const local = located.flatMap((each) => (each.kind === 'local' ? [each.path] : []));
   const remote = located.flatMap((each) => (each.kind === 'remote' ? [each.location] : []));
@@ -95,9 +112,7 @@ async function resolveRead(read: FileRead, name: string, context: Resolving): Pr
   const files = remote.length === 0 ? localFiles(local) : await remoteFiles(remote, read, call, context);
   const columns = await describeCall(fileCallSql(call, files.describedPaths), context);
   return {
-    catalog: filesCatalog,
-    schema: 'main',
-    table: name,
+    ...place,
     columns: columns.filter((column) => column.name !== rowDeltaName),
     rowCount: 1000n,
     source: { kind: 'files', call, plan: files.plan },

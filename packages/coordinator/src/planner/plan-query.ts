@@ -8,21 +8,16 @@ import {
   type WholeColumns,
 } from '@svc/fragment-fn';
 import type { ObjectStore } from '@svc/lake';
-import {
-  deserializeQuery,
-  inlineParameters,
-  type ScanRequest,
-  statementValueMacros,
-  writeSerializedSql,
-} from '@svc/sql';
+import { deserializeQuery, inlineParameters, statementValueMacros, writeSerializedSql } from '@svc/sql';
 import { type ResolvedFiles, withFileTables } from '../files/file-relations.js';
 import type { Session } from '../identity/session.js';
 import type { SessionSettings } from '../identity/session-settings.js';
 import type { AnalyzedQuery } from './analyze.js';
 import { parameterLiterals } from './parameter-literals.js';
+import { planTables } from './plan-tables.js';
 import { ownerOf, type PlannerDependencies } from './planner-dependencies.js';
 import { resolveRelations } from './resolve-relations.js';
-import type { IcebergSource, ResolvedTable } from './resolve-tables.js';
+import { type ResolvedTable, storeOf } from './resolve-tables.js';
 import { statementLane } from './statement-lane.js';
 import { planWithCache } from './stub-plan-cache.js';
 import { engineSession, type StubPlan } from './stub-planning.js';
@@ -169,12 +164,12 @@ export async function planQuery(dependencies: PlannerDependencies, options: Plan
   const bound = await bindQuery(dependencies, options);
   const owner = ownerOf(session);
   const stub = await planBound(dependencies, options, bound);
-  const tables = await planScans(dependencies, bound.tables, stub.requests, signal);
+  const tables = await planTables(dependencies, bound.tables, stub.requests, signal);
   const { settings } = bound;
   const wholeColumns = wholeColumnsOf(stub, tables);
   return {
     stub,
-    stores: bound.tables.map(({ source }) => (source.kind === 'iceberg' ? source.loaded.store : undefined)),
+    stores: bound.tables.map(storeOf),
     reads: bound.tables,
     fragment: {
       ...engineSession(bound.tables, settings),
@@ -207,48 +202,4 @@ function wholeColumnsOf(
   // The engine keeps the case in which a name was declared, and no two names differ in case only.
   const columns = wholeColumns?.map((name) => all.findIndex((column) => column.name === name));
   return columns === undefined || columns.includes(-1) ? undefined : { columns, schema: description.schema };
-}
-
-async function planScans(
-  dependencies: PlannerDependencies,
-  tables: readonly ResolvedTable[],
-  requests: readonly ScanRequest[],
-  signal: AbortSignal,
-): Promise<readonly FragmentTable[]> {
-  return await Promise.all(
-    tables.map(async (table, index): Promise<FragmentTable> => {
-      const request = requests[index] ?? { columns: undefined, filters: [] };
-      const { source } = table;
-      const name = { catalog: table.catalog, schema: table.schema, table: table.table };
-      if (source.kind === 'computed') {
-        const rows = await source.rows(request, signal);
-        return { ...name, kind: 'rows', columns: source.fields, rows };
-      }
-      if (source.kind === 'files') {
-        const { call } = source;
-        const planned = await source.plan(request, signal);
-        return { ...name, kind: 'files', columns: table.columns, call, ...planned };
-      }
-      refuseUnsupportedColumns(table, source, request);
-      const scan = await dependencies.planScan({ ...table, source }, request, signal);
-      return { ...name, kind: 'scan', scan };
-    }),
-  );
-}
-
-/** A column of a type that this version does not know is refused by name, and only when the statement reads it. */
-function refuseUnsupportedColumns(
-  table: ResolvedTable,
-  { fields }: IcebergSource,
-  request: ScanRequest,
-): void {
-  const read = request.columns?.map(([name]) => name?.toLowerCase());
-  for (const { name, type } of fields) {
-    if (type.kind === 'unsupported' && (read === undefined || read.includes(name.toLowerCase()))) {
-      throw new QueryError(
-        'UNSUPPORTED_TABLE_FEATURE',
-        `Column "${name}" of ${table.schema}.${table.table} has the type ${type.text}, which cannot be read; select the other columns by name.`,
-      );
-    }
-  }
 }

@@ -1,6 +1,13 @@
 import { QueryError } from '@svc/base';
 import { type EngineColumn, engineColumns, type FragmentFiles } from '@svc/fragment-fn';
-import { type LoadedTable, type NestedField, resolveSnapshot, type SnapshotPin } from '@svc/lake';
+import {
+  type LoadedTable,
+  type NestedField,
+  type ObjectStore,
+  resolveSnapshot,
+  type SnapshotPin,
+  type TableScan,
+} from '@svc/lake';
 import type { ScanRequest } from '@svc/sql';
 import type { SessionSettings } from '../identity/session-settings.js';
 import { findInformationView } from '../information-schema/find-information-view.js';
@@ -28,7 +35,7 @@ export interface ResolvedTable {
   readonly source: TableSource;
 }
 
-export type TableSource = IcebergSource | ComputedSource | FilesSource;
+export type TableSource = IcebergSource | DeltaSource | ComputedSource | FilesSource;
 
 /** Loaded as the user and pinned to a snapshot. */
 export interface IcebergSource {
@@ -36,6 +43,13 @@ export interface IcebergSource {
   readonly loaded: LoadedTable;
   readonly pin: SnapshotPin;
   readonly fields: readonly NestedField[];
+}
+
+/** A version of a Delta table that the statement names by its folder. */
+export interface DeltaSource {
+  readonly kind: 'delta';
+  readonly store: ObjectStore;
+  plan(request: ScanRequest, signal: AbortSignal): Promise<TableScan>;
 }
 
 /** Rows that the coordinator makes when it knows what the statement wants of them. */
@@ -94,6 +108,19 @@ export async function addTable(
 /** The engine's names do not differ by case, so neither may ours. */
 export function relationKey(...name: readonly string[]): string {
   return JSON.stringify(name.map((part) => part.toLowerCase()));
+}
+
+/** What opens the data files of a table, if it has any of its own. */
+export function storeOf({ source }: ResolvedTable): ObjectStore | undefined {
+  switch (source.kind) {
+    case 'iceberg':
+      return source.loaded.store;
+    case 'delta':
+      return source.store;
+    case 'computed':
+    case 'files':
+      return undefined;
+  }
 }
 
 /** By name and not by content: somebody may have committed between two loads of one table. */

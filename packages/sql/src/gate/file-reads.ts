@@ -4,7 +4,7 @@ import type { ParsedQuery } from '../ast/parsed-statement.js';
 import { mapInScope, walkOn } from '../ast/scoped-walk.js';
 import { field, listField, objectField, replaceField, textField } from '../json/access.js';
 import { type JsonObject, type JsonValue, stringifyJson } from '../json/lossless.js';
-import { constantText } from './constants.js';
+import { constantInteger, constantText } from './constants.js';
 import { isFileFunction } from './function-lists.js';
 import type { TableTarget } from './rewrite-tables.js';
 import { StringTableNames } from './table-gate.js';
@@ -16,12 +16,15 @@ export interface FileRead {
   readonly function: string | undefined;
   /** Paths, URLs and patterns as they were written. */
   readonly paths: readonly string[];
+  /** Named arguments that are written out as a number or a text, by their lower-case names. */
+  readonly options: ReadonlyMap<string, bigint | string>;
   /** The call in the parser's JSON. */
   readonly call: JsonObject | undefined;
 }
 
 export function fileReadOfString(table: string): FileRead {
-  return { key: JSON.stringify(['string', table]), function: undefined, paths: [table], call: undefined };
+  const key = JSON.stringify(['string', table]);
+  return { key, function: undefined, paths: [table], options: new Map(), call: undefined };
 }
 
 /** Undefined when the function reads no files. Throws NOT_SUPPORTED for paths that are not written out. */
@@ -35,7 +38,21 @@ export function fileReadOfCall(node: JsonObject): FileRead | undefined {
       'NOT_SUPPORTED',
       `${name}: its files must be written out, as 'a.csv' or as ['a.csv', 'b.csv'].`,
     );
-  return { key: stringifyJson(['call', withoutPlaces(call)]), function: name, paths, call };
+  const [, ...others] = listField(call, 'children');
+  const options = new Map(others.flatMap(namedConstant));
+  return { key: stringifyJson(['call', withoutPlaces(call)]), function: name, paths, options, call };
+}
+
+/** `name = value`, which the parser takes for a comparison, or `name := value`, an alias to it. */
+function namedConstant(argument: JsonObject): readonly (readonly [string, bigint | string])[] {
+  const isComparison = textField(argument, 'class') === 'COMPARISON';
+  const names = isComparison
+    ? field(objectField(argument, 'left'), 'column_names')
+    : [textField(argument, 'alias')];
+  const value = isComparison ? objectField(argument, 'right') : argument;
+  const constant = constantText(value) ?? constantInteger(value);
+  const name = Array.isArray(names) && typeof names[0] === 'string' ? names[0].toLowerCase() : '';
+  return constant === undefined || name === '' ? [] : [[name, constant]];
 }
 
 function writtenPaths(argument: JsonObject | undefined): readonly string[] | undefined {

@@ -1,0 +1,65 @@
+/** From what a statement wants of its tables to what a fragment reads of them. */
+import { QueryError } from '@svc/base';
+import type { FragmentTable } from '@svc/fragment-fn';
+import type { ScanRequest } from '@svc/sql';
+import type { PlannerDependencies } from './planner-dependencies.js';
+import type { IcebergSource, ResolvedTable } from './resolve-tables.js';
+
+/** One request per table. Throws UNSUPPORTED_TABLE_FEATURE, and what planning a scan throws. */
+export async function planTables(
+  dependencies: PlannerDependencies,
+  tables: readonly ResolvedTable[],
+  requests: readonly ScanRequest[],
+  signal: AbortSignal,
+): Promise<readonly FragmentTable[]> {
+  return await Promise.all(
+    tables.map((table, index) => {
+      const request = requests[index] ?? { columns: undefined, filters: [] };
+      return planTable(dependencies, table, request, signal);
+    }),
+  );
+}
+
+async function planTable(
+  dependencies: PlannerDependencies,
+  table: ResolvedTable,
+  request: ScanRequest,
+  signal: AbortSignal,
+): Promise<FragmentTable> {
+  const { source } = table;
+  const name = { catalog: table.catalog, schema: table.schema, table: table.table };
+  switch (source.kind) {
+    case 'iceberg': {
+      refuseUnsupportedColumns(table, source, request);
+      const scan = await dependencies.planScan({ ...table, source }, request, signal);
+      return { ...name, kind: 'scan', scan };
+    }
+    case 'delta':
+      return { ...name, kind: 'scan', scan: await source.plan(request, signal) };
+    case 'computed': {
+      const rows = await source.rows(request, signal);
+      return { ...name, kind: 'rows', columns: source.fields, rows };
+    }
+    case 'files': {
+      const { files, unread } = await source.plan(request, signal);
+      return { ...name, kind: 'files', columns: table.columns, call: source.call, files, unread };
+    }
+  }
+}
+
+/** A column of a type that this version does not know is refused by name, and only when the statement reads it. */
+function refuseUnsupportedColumns(
+  table: ResolvedTable,
+  { fields }: IcebergSource,
+  request: ScanRequest,
+): void {
+  const read = request.columns?.map(([name]) => name?.toLowerCase());
+  for (const { name, type } of fields) {
+    if (type.kind === 'unsupported' && (read === undefined || read.includes(name.toLowerCase()))) {
+      throw new QueryError(
+        'UNSUPPORTED_TABLE_FEATURE',
+        `Column "${name}" of ${table.schema}.${table.table} has the type ${type.text}, which cannot be read; select the other columns by name.`,
+      );
+    }
+  }
+}
