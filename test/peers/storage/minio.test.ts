@@ -1,7 +1,7 @@
 /** The S3 store against MinIO, which checks signatures, session tokens and policies. Run by `npm run test:peers -- s3`. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -17,6 +17,7 @@ import {
   type S3StoreOptions,
   stageScan,
 } from '@svc/lake';
+import { runSvc } from '../../cli/support/svc.js';
 import { withEngine } from '../../lake/engine-scope.js';
 
 const run = promisify(execFile);
@@ -239,3 +240,55 @@ async function sessionFor(prefix: string): Promise<S3Credentials> {
     sessionToken: value('SessionToken'),
   };
 }
+
+test('svc sql reads files, patterns and Delta tables of a bucket, and shows nobody its keys', async () => {
+  const make = async (path: string, sql: string) => {
+    const args = ['--format', 'parquet', '-o', path, '-c', sql];
+    assert.equal((await runSvc(['sql', ...args], { cwd: folder, env })).stderr, '');
+  };
+  const env = {
+    SVC_SAMPLES__ENABLED: 'false',
+    SVC_STORAGE__S3_ENDPOINT: server.endpoint,
+    SVC_STORAGE__S3_ACCESS_KEY: root.accessKeyId,
+    SVC_STORAGE__S3_SECRET_KEY: root.secretAccessKey,
+  };
+  const csv = async (sql: string, more: Readonly<Record<string, string>> = {}) => {
+    const args = ['--format', 'csv', '-c', sql];
+    const { stdout, stderr } = await runSvc(['sql', ...args], { cwd: folder, env: { ...env, ...more } });
+    return stdout === '' ? stderr : stdout.trimEnd().split('\r\n').slice(1).join(' ');
+  };
+  for (const year of [2023, 2024]) {
+    await make(`${year}.parquet`, `SELECT range AS n, md5(range::VARCHAR) AS text FROM range(${year})`);
+    const content = await readFile(join(folder, `${year}.parquet`));
+    await store.write(`${bucket}/files/year=${year}/part.parquet`, content);
+  }
+  await store.write(`${bucket}/files/people.csv`, Buffer.from('id,name\n1,Ada\n2,Grace\n'));
+  const delta = new URL('../../../../packages/lake/testdata/delta/grown', import.meta.url).pathname;
+  for (const file of await readdir(delta, { recursive: true, withFileTypes: true })) {
+    if (!file.isFile()) continue;
+    const path = join(file.parentPath, file.name);
+    await store.write(`${bucket}/delta/${path.slice(delta.length + 1)}`, await readFile(path));
+  }
+
+  assert.equal(
+    await csv(`SELECT year, count(*), max(n) FROM '${bucket}/files/*/*.parquet' GROUP BY year ORDER BY year`),
+    '2023,2023,2022 2024,2024,2023',
+  );
+  assert.equal(
+    await csv(
+      `SELECT any_value(filename) FROM read_parquet('${bucket}/files/**/*.parquet', filename = true) WHERE year = 2024`,
+    ),
+    `${bucket}/files/year=2024/part.parquet`,
+  );
+  assert.equal(await csv(`SELECT name FROM '${bucket}/files/people.csv' WHERE id = 2`), 'Grace');
+  assert.equal(
+    await csv(`SELECT count(*) FROM delta_scan('${bucket}/delta')`),
+    await csv(`SELECT count(*) FROM delta_scan('${delta}')`),
+  );
+  assert.match(await csv(`FROM '${bucket}/files/*.json'`), /^svc: \[DATA_FILE_MISSING\]/);
+  const refused = await csv(`FROM '${bucket}/files/people.csv'`, {
+    SVC_STORAGE__S3_SECRET_KEY: 'not-the-secret',
+  });
+  assert.match(refused, /^svc: \[STORAGE_ACCESS_DENIED\] .*people\.csv/);
+  assert.doesNotMatch(refused, /not-the-secret/);
+});
