@@ -98,7 +98,7 @@ describe("a query's time limit", () => {
 
   it('ends it also for a client that does not read', async () => {
     const client = await start();
-    await rows(client, 'SET svc.query_timeout_secs = 3');
+    await rows(client, 'SET svc.query_timeout_secs = 6');
     const { messages } = await begin(client, joined);
     await until('the query has ended', async () => (await service.metric('svc_active_queries')) === 0);
     const [record] = service.logRecords().filter(({ message }) => message === 'query failed');
