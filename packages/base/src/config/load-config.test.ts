@@ -67,7 +67,7 @@ describe('defaults that follow the machine', () => {
     assert.deepEqual(sizes, [
       [1, 614, 1],
       [4, 1228, 2],
-      [64, 2457, 64],
+      [64, 2457, 9],
     ]);
   });
 

@@ -10,6 +10,7 @@ const KiB = 2 ** 10;
 const queryMemoryShare = 0.6;
 /** Below this a query spills more than it computes, so fewer of them run at once. */
 const usefulQueryMemoryBytes = 512 * MiB;
+const memoryPerThreadBytes = 256 * MiB;
 
 function defaultConcurrency({ machine, given }: DefaultInputs): number {
   const limit = given('query.memory_limit');
@@ -23,6 +24,20 @@ function defaultQueryMemory(inputs: DefaultInputs): number {
   const concurrency = typeof given === 'number' ? given : defaultConcurrency(inputs);
   const share = (queryMemoryShare * inputs.machine.memoryBytes) / concurrency;
   return clamp(wholeMiB(share), 256 * MiB, 1 * TiB);
+}
+
+/** An idle process takes some 45 MiB: much, beside engines that may have little. */
+function defaultSpareHosts({ machine, given }: DefaultInputs): number {
+  const limit = given('query.memory_limit');
+  const isSmall = typeof limit === 'number' && limit < usefulQueryMemoryBytes;
+  return isSmall || machine.memoryBytes < 4 * GiB ? 1 : 2;
+}
+
+/** Every thread that sorts or writes holds memory of its own, some of which the engine does not count. */
+function defaultThreads(inputs: DefaultInputs): number {
+  const given = inputs.given('query.memory_limit');
+  const memory = typeof given === 'number' ? given : defaultQueryMemory(inputs);
+  return clamp(Math.min(inputs.machine.cores, Math.floor(memory / memoryPerThreadBytes)), 1, 1024);
 }
 
 function memoryShare(share: number, min: number, max: number): (inputs: DefaultInputs) => number {
@@ -97,14 +112,17 @@ export const resourceSettings = {
 
   'engine.threads': setting(
     integer(1, 1024),
-    { text: 'one per core', compute: ({ machine }) => clamp(machine.cores, 1, 1024) },
+    {
+      text: 'one per core, and at most one per 256 MiB of `query.memory_limit`',
+      compute: defaultThreads,
+    },
     'Threads of one engine process.',
   ),
   'engine.spare_hosts': setting(
     integer(0, 64),
     {
-      text: '2, but 1 below 4 GiB of memory',
-      compute: ({ machine }) => (machine.memoryBytes < 4 * GiB ? 1 : 2),
+      text: '2, but 1 below 4 GiB of memory, and where `query.memory_limit` is below 512 MiB',
+      compute: defaultSpareHosts,
     },
     'Fresh engine processes that stand ready for the next user.',
   ),
