@@ -87,6 +87,7 @@ async function runProgram(bench) {
       folder: path.join(cache, `tpch-sf${Number(values.scale)}`),
       runs: Number(values.runs),
       node: process.execPath,
+      svc: path.join(root, 'packages', 'cli', 'dist', 'bundle', 'main.mjs'),
       engine_ingest: path.join(import.meta.dirname, 'runner', 'engine-ingest.mjs'),
     };
     for (const need of bench.needs) {

@@ -17,6 +17,7 @@ export const benches = [
   { name: 'write', program: 'write.py', needs: ['service'], read: readWrite },
   { name: 'write memory', program: 'write_memory.py', needs: ['limited'], read: readWriteMemory },
   { name: 'ingest', program: 'ingest.py', needs: ['service'], read: readIngest },
+  { name: 'cli', program: 'cli.py', needs: [], read: readCli },
   { name: 'catalog', program: 'catalog.py', needs: ['catalog'], read: readCatalog },
   { name: 'planning', script: 'planning/run.mjs', read: readPlanning },
 ];
@@ -203,6 +204,31 @@ function readLatency({ select_1: ones, flights, row_groups: [left, all] }) {
         measured: milliseconds(flights, 0.5),
         unit: 'ms',
         atMost: 40,
+      }),
+    ],
+  };
+}
+
+/** Whole processes, but the engine, which runs in the client's. */
+function readCli({ samples, bytes }) {
+  const milliseconds = (name) => median(samples[name]) * 1000;
+  const rows = Object.keys(samples).map((name) => [name, milliseconds(name).toFixed(0)]);
+  return {
+    details: `${table(['what', 'median ms'], rows)}\nthe file has ${(bytes / 1e9).toFixed(2)} GB`,
+    bars: [
+      limitBar({ name: 'svc sql, select 1', measured: milliseconds('select 1'), unit: 'ms', atMost: 400 }),
+      limitBar({
+        name: 'svc sql, count of 3 M flights',
+        measured: milliseconds('count of 3 M flights'),
+        unit: 'ms',
+        atMost: 1000,
+      }),
+      ratioBar({
+        name: 'svc sql, 1 GB of Parquet against the engine',
+        measured: milliseconds('1 GB of Parquet, svc sql') / 1000,
+        reference: milliseconds('1 GB of Parquet, engine') / 1000,
+        unit: 's',
+        atMost: 1.15,
       }),
     ],
   };

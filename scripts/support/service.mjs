@@ -31,7 +31,7 @@ export async function startService({ root, folder, settings = {} }) {
   );
   const stdout = openSync(path.join(folder, 'stdout.log'), 'w');
   const stderr = openSync(path.join(folder, 'stderr.log'), 'w');
-  const main = path.join(root, 'packages', 'cli', 'dist', 'main.js');
+  const main = path.join(root, 'packages', 'cli', 'dist', 'bundle', 'main.mjs');
   const child = spawn(process.execPath, [main, 'serve', '--config', config], {
     cwd: folder,
     env: withoutOurs(process.env),

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { createFlightClient } from '@svc/flight';
 
-const program = new URL('../../../packages/cli/dist/main.js', import.meta.url).pathname;
+const program = new URL('../../../packages/cli/dist/bundle/main.mjs', import.meta.url).pathname;
 const freePorts = '[server]\nflight_port = 0\ndrain_timeout_secs = 20\n[metrics]\nprometheus_port = 0\n';
 
 describe('svc serve', () => {

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 
 const packages = new URL('../../../packages/', import.meta.url).pathname;
 const appendLoop = `${packages}lake/dist/catalogs/file-system/testing/append-loop-main.js`;
-const svc = `${packages}cli/dist/main.js`;
+const svc = `${packages}cli/dist/bundle/main.mjs`;
 
 export interface WritingProcess {
   readonly pid: number;

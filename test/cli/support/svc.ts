@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-export const svcProgram = new URL('../../../../packages/cli/dist/main.js', import.meta.url).pathname;
+export const svcProgram = new URL('../../../../packages/cli/dist/bundle/main.mjs', import.meta.url).pathname;
 
 export interface SvcOptions {
   readonly cwd?: string | undefined;

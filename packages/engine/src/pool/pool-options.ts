@@ -5,6 +5,7 @@ import type { EngineLimits } from '../api.js';
 import type { MemoryGuard } from '../host/host-settings.js';
 import { canLimitDataMemory } from '../shm/libc.js';
 import { defaultSlotLayout, type SlotLayout } from '../shm/slot-layout.js';
+import { hostEntry } from './host-entry.js';
 
 /** One kind of work and the hosts that only it may use. */
 export interface LaneOptions {
@@ -73,7 +74,7 @@ export function resolvePoolOptions(options: HostPoolOptions): HostPoolSettings {
     spoolBytesTotal: options.spoolBytesTotal ?? 8 * 2 ** 30,
     layout: options.layout ?? defaultSlotLayout,
     memoryGuard: options.memoryGuard ?? (canLimitDataMemory ? 'system' : 'watchdog'),
-    hostEntry: options.hostEntry ?? new URL('../host/host-main.js', import.meta.url),
+    hostEntry: options.hostEntry ?? hostEntry,
   };
 }
 
