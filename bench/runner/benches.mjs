@@ -209,16 +209,21 @@ function readLatency({ select_1: ones, flights, row_groups: [left, all] }) {
   };
 }
 
-/** Whole processes, but the engine, which runs in the client's. */
+/** Times since the start of a process; reading is timed within a session, as the engine is within its client. */
 function readCli({ samples, bytes }) {
   const milliseconds = (name) => median(samples[name]) * 1000;
   const rows = Object.keys(samples).map((name) => [name, milliseconds(name).toFixed(0)]);
   return {
     details: `${table(['what', 'median ms'], rows)}\nthe file has ${(bytes / 1e9).toFixed(2)} GB`,
     bars: [
-      limitBar({ name: 'svc sql, select 1', measured: milliseconds('select 1'), unit: 'ms', atMost: 400 }),
       limitBar({
-        name: 'svc sql, count of 3 M flights',
+        name: 'svc sql, first answer',
+        measured: milliseconds('select 1'),
+        unit: 'ms',
+        atMost: 400,
+      }),
+      limitBar({
+        name: 'svc sql, count of 3 M flights, to the end',
         measured: milliseconds('count of 3 M flights'),
         unit: 'ms',
         atMost: 1000,
