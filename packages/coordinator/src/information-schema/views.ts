@@ -19,10 +19,11 @@ import {
   reads,
   textColumn,
 } from './information-view.js';
+import { keyViews } from './key-views.js';
 import { typeNumbers } from './type-numbers.js';
 
 /** Their names, which the views list too. */
-const viewNames = ['schemata', 'tables', 'columns', 'views'];
+const viewNames = ['schemata', 'tables', 'columns', 'views', ...keyViews.map(({ name }) => name)];
 
 const schemata = informationView<SchemaItem>({
   name: 'schemata',
@@ -126,7 +127,7 @@ const views = informationView<ViewItem>({
   },
 });
 
-export const informationViews: readonly InformationView[] = [schemata, tables, columns, views];
+export const informationViews: readonly InformationView[] = [schemata, tables, columns, views, ...keyViews];
 
 interface Description {
   readonly fields: readonly NestedField[];
