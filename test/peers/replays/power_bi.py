@@ -14,7 +14,7 @@ from adbc_driver_flightsql import DatabaseOptions
 
 import flight_sql_messages as messages
 from answer_schemas import CATALOGS, FOREIGN_KEYS, PRIMARY_KEYS, SCHEMAS, SQL_INFO, TABLES, TABLES_WITH_SCHEMA, TABLE_TYPES, XDBC_TYPES
-from checks import Checks, expect, raises
+from checks import Checks, expect
 from pyarrow_session import Session
 from target import target_from_arguments
 
