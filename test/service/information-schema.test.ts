@@ -39,12 +39,12 @@ describe('information_schema', () => {
     assert.deepEqual(
       await rows(
         client,
-        'SELECT table_schema, table_name, table_type, is_insertable_into, table_comment FROM information_schema.tables ORDER BY ALL',
+        'SELECT table_schema, table_name, table_type, is_insertable_into FROM information_schema.tables ORDER BY ALL',
       ),
       [
-        ...ownViews.map((name) => ['information_schema', name, 'VIEW', 'NO', null]),
-        ['shop', 'big', 'VIEW', 'NO', null],
-        ['shop', 'orders', 'BASE TABLE', 'YES', 'one row each'],
+        ...ownViews.map((name) => ['information_schema', name, 'VIEW', 'NO']),
+        ['shop', 'big', 'VIEW', 'NO'],
+        ['shop', 'orders', 'BASE TABLE', 'YES'],
       ],
     );
     assert.deepEqual(

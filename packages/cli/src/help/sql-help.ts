@@ -43,6 +43,10 @@ Where to run
       --schema NAME     schema of names without one, as USE sets it
   -h, --help            print this text
 
+Files, without --server
+  A path, URL or pattern stands where a table may: 'x.parquet', '*.csv', 'https://…', 's3://bucket/*.json', and 'folder' for a
+  Delta table; so do read_csv('…', delim = ';'), read_parquet([…]), read_json, read_text, delta_scan('…', version = 3).
+
 In the shell
   \\? lists commands such as \\d TABLE, \\dt, \\x, \\timing, \\o FILE. Tab completes keywords and the names of schemas,
   tables and columns. Ctrl-C ends a running statement, or drops what is typed; Ctrl-D leaves.
@@ -65,5 +69,6 @@ Exit codes
 Examples
   svc sql -c "SELECT origin, count(*) FROM samples.flights GROUP BY ALL ORDER BY 2 DESC LIMIT 5"
   svc sql --format csv -o flights.csv -c "FROM samples.flights"
+  svc sql -c "SELECT * FROM 'orders.parquet' JOIN 'people.csv' USING (id)" --format ndjson
   svc sql --server grpc+tls://lake.example.com --schema sales -f report.sql --format markdown
 `;

@@ -75,9 +75,15 @@ async function openSession(
   return await openEmbeddedSession({
     config,
     startsHost: isInteractive || options.sources.some(mayReadTables) || options.sources.length === 0,
+    makesSamples: isInteractive || options.sources.some(mayNameSamples) || options.sources.length === 0,
     signal,
     progress: (text) => process.stderr.write(text),
   });
+}
+
+/** Whoever asks a file something wants no sample table beside it. */
+function mayNameSamples(source: ScriptSource): boolean {
+  return source.kind === 'file' || /samples/i.test(source.sql);
 }
 
 /** Only decides whether an engine process is started at once or when it is needed. */

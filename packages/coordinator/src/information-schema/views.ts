@@ -3,7 +3,7 @@
  * listed; metadata is loaded only for columns that nothing else tells, and of the tables that the filters leave.
  */
 import { engineType } from '@svc/fragment-fn';
-import { type NestedField, schemaById, sqlOfView, type TableMetadata, viewDialect } from '@svc/lake';
+import { type NestedField, schemaById, sqlOfView, viewDialect } from '@svc/lake';
 import {
   listRelationItems,
   listSchemas,
@@ -39,11 +39,8 @@ const schemata = informationView<SchemaItem>({
   items: listSchemas,
 });
 
-interface TableItem extends RelationItem {
-  readonly comment: string | null;
-}
-
-const tables = informationView<TableItem>({
+/** Without comments: they are in each table's metadata, and this view is asked for whole. */
+const tables = informationView<RelationItem>({
   name: 'tables',
   columns: [
     textColumn('table_catalog', ({ catalog }) => catalog),
@@ -58,14 +55,8 @@ const tables = informationView<TableItem>({
     textColumn('is_insertable_into', ({ kind }) => (kind === 'table' ? 'YES' : 'NO')),
     textColumn('is_typed', () => 'NO'),
     textColumn('commit_action', () => null),
-    textColumn('table_comment', ({ comment }) => comment),
   ],
-  async items(options) {
-    const items = await listRelationItems(options, viewNames);
-    if (!reads(options.request, ['table_comment'])) return items.map((item) => ({ ...item, comment: null }));
-    const described = await describeEach(items, options);
-    return items.map((item, index) => ({ ...item, comment: described[index]?.comment ?? null }));
-  },
+  items: (options) => listRelationItems(options, viewNames),
 });
 
 interface ColumnItem extends RelationItem {
@@ -131,7 +122,6 @@ export const informationViews: readonly InformationView[] = [schemata, tables, c
 
 interface Description {
   readonly fields: readonly NestedField[];
-  readonly comment: string | undefined;
   /** Of a view that is written in our dialect. */
   readonly definition?: string | undefined;
 }
@@ -142,22 +132,17 @@ function describeEach(
 ): Promise<readonly (Description | undefined)[]> {
   const loader = catalogs.get(catalog).catalog;
   return loadEach(items, signal, async ({ listed, table }) => {
-    if (listed === undefined) return { fields: ownFields(table), comment: undefined };
+    if (listed === undefined) return { fields: ownFields(table) };
     if (listed.kind === 'table') {
       const { metadata } = await loader.loadTable(listed.identifier, { signal });
-      return { fields: schemaById(metadata, undefined).fields, comment: commentOf(metadata) };
+      return { fields: schemaById(metadata, undefined).fields };
     }
     const { metadata } = await loader.loadView(listed.identifier, { signal });
     return {
       fields: metadata.schema.fields,
-      comment: commentOf(metadata),
       definition: sqlOfView(metadata, viewDialect),
     };
   });
-}
-
-function commentOf({ properties }: Pick<TableMetadata, 'properties'>): string | undefined {
-  return properties.get('comment');
 }
 
 function ownFields(view: string): readonly NestedField[] {

@@ -11,14 +11,16 @@ export interface EmbeddedSessionOptions {
   readonly config: Config;
   /** Whether an engine process is to be started at once: statements on tables need one. */
   readonly startsHost: boolean;
+  /** Whether a new folder gets the sample table. */
+  readonly makesSamples: boolean;
   readonly signal: AbortSignal;
   /** For a person to read, on standard error. */
   readonly progress: (text: string) => void;
 }
 
-/** Opens the catalog folder; the first time, with the sample table in it as `svc serve` has it. */
+/** Opens the catalog folder; a new one may get the sample table, as `svc serve` makes it. */
 export async function openEmbeddedSession(options: EmbeddedSessionOptions): Promise<SqlSession> {
-  const { config, startsHost, signal, progress } = options;
+  const { config, startsHost, makesSamples, signal, progress } = options;
   const metrics = createMetrics();
   const service = await openEmbedded({
     config,
@@ -31,7 +33,7 @@ export async function openEmbeddedSession(options: EmbeddedSessionOptions): Prom
     throw folderError(error);
   });
   try {
-    if (config['samples.enabled'] && !existsSync(config['catalog.path'])) {
+    if (makesSamples && config['samples.enabled'] && !existsSync(config['catalog.path'])) {
       const { registerSamples } = await import('../../samples/flights.js');
       await registerSamples({ config, logger: silentLogger, signal, progress });
     }
