@@ -24,7 +24,8 @@ await build({
   format: 'esm',
   platform: 'node',
   target: 'node20',
-  external: ['koffi'],
+  // Native; and CommonJS that is imported when it is needed, which joined would have no names.
+  external: ['koffi', '@aws-sdk/*'],
   // Joined CommonJS modules ask for Node's own by `require`.
   banner: {
     js: "import { createRequire as createRequireOfBundle } from 'node:module';\nconst require = createRequireOfBundle(import.meta.url);",
