@@ -125,6 +125,51 @@ describe('svc sql on files', () => {
     assert.match(await error(`FROM read_csv(['people.csv', '${server.url}/people.csv'])`), /NOT_SUPPORTED/);
   });
 
+  it('shows no part of a URL that may be a secret', async () => {
+    await using server = await serveFolder(folder);
+    const url = (path: string) => `${server.url.replace('://', '://ada:SECRET@')}/${path}?sig=SECRET`;
+    for (const sql of [
+      `FROM '${url('people.csv')}'`,
+      `SELECT x.y FROM '${url('people.csv')}'`,
+      `SELECT 1 / 'a' FROM '${url('people.csv')}'`,
+      `EXPLAIN FROM '${url('people.csv')}'`,
+      `SELECT filename FROM read_csv('${url('people.csv')}', filename = true)`,
+      `FROM '${url('nothing.parquet')}'`,
+      `FROM '${url('people')}'`,
+      `FROM delta_scan('${server.url.replace('://', '://ada:SECRET@')}/years')`,
+      `FROM '${url('people.csv').replace('http', 'ftp')}'`,
+      `CREATE VIEW s.v AS FROM '${url('people.csv')}'`,
+    ]) {
+      const { stdout, stderr } = await run(['-c', sql]);
+      assert.doesNotMatch(stdout + stderr, /SECRET/, sql);
+    }
+  });
+
+  it('takes the folders it stands in as they are, and options as they are meant', async () => {
+    for (const name of ['w[1]', 'w1', 'p*', 'pq']) {
+      await mkdir(join(folder, name));
+      await writeFile(join(folder, name, 'a.csv'), `name\n${name}\n`);
+    }
+    for (const name of ['w[1]', 'p*']) {
+      const options = { cwd: join(folder, name), env: { SVC_SAMPLES__ENABLED: 'false' } };
+      const { stdout } = await runSvc(
+        ['sql', '--format', 'csv', '-c', "FROM 'a.csv'", '-c', "FROM '*.csv'"],
+        options,
+      );
+      assert.deepEqual(stdout.trimEnd().split('\r\n'), ['name', name, 'name', name]);
+    }
+    const table = join(deltaTables, 'grown');
+    for (const option of [
+      'version = NULL',
+      'version = 1.5',
+      '1',
+      "timestamp = DATE '2026-01-01'",
+      'foo = [1]',
+    ])
+      assert.match(await error(`FROM delta_scan('${table}', ${option})`), /INVALID_ARGUMENT/, option);
+    assert.match(await error("FROM read_csv('people.csv') WITH ORDINALITY"), /NOT_SUPPORTED/);
+  });
+
   it('says what is wrong, without our statements', async () => {
     assert.match(await error("FROM 'nothing.csv'"), /^svc: \[DATA_FILE_MISSING\] .*nothing\.csv"\n$/);
     assert.match(await error("SELECT nme FROM 'people.csv'"), /^svc: \[BINDING_ERROR\] .*"nme"/);

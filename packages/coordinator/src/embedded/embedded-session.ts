@@ -2,12 +2,13 @@ import { join } from 'node:path';
 import { linkAbort, QueryError } from '@svc/base';
 import { type FragmentFiles, queryTimedOut, type StagedTable } from '@svc/fragment-fn';
 import { FetchedFiles } from '../files/fetched-files.js';
-import { createFileRelations } from '../files/file-relations.js';
+import { createFileRelations, isOfFiles } from '../files/file-relations.js';
 import { createRemoteFiles, type RemoteFiles } from '../files/remote-files.js';
 import { bearerKey, newBearer, sessionLabel } from '../identity/bearer.js';
 import { localUsername } from '../identity/local-identity.js';
 import type { Session } from '../identity/session.js';
 import type { SessionSettings } from '../identity/session-settings.js';
+import { withoutExcerpt } from '../planner/without-excerpt.js';
 import { createPlanning } from '../service/create-planning.js';
 import { createRunning } from '../service/create-running.js';
 import { createStatements } from '../service/create-statements.js';
@@ -53,7 +54,10 @@ export async function createEmbeddedSession(
       using link = linkAbort([signal], timeoutMs, () => queryTimedOut(timeoutMs));
       const planned = await planStatement(planner, { session, sql, signal: link.signal });
       if (signal.aborted) throw QueryError.from(signal.reason);
-      return await runPlanned(runner, { session, planned, signal });
+      const namesFiles = planned.kind === 'fragment' && planned.fragment.tables.some(isOfFiles);
+      return await runPlanned(runner, { session, planned, signal }).catch((error: unknown) => {
+        throw namesFiles ? withoutExcerpt(error) : error;
+      });
     },
   };
 }

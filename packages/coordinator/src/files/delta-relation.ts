@@ -26,9 +26,14 @@ export async function resolveDelta(
   location: string,
   { store, footers, lease, signal }: DeltaRelationContext,
 ): Promise<Pick<ResolvedTable, 'columns' | 'rowCount' | 'source'>> {
+  if (/^https?:[^#]*\?/i.test(location))
+    throw new QueryError(
+      'NOT_SUPPORTED',
+      `${displayLocation(location)}: a URL with a query names one file, and a Delta table is a folder of them.`,
+    );
   const pin = await pinOf(read, lease, signal);
   const table = await loadDeltaTable(store, location, { pin, signal }).catch((error: unknown) => {
-    throw withHint(error, read);
+    throw withHint(withoutSecrets(error, location), read);
   });
   const tableName = `delta_scan('${displayLocation(location)}')`;
   return {
@@ -45,13 +50,17 @@ export async function resolveDelta(
 
 const optionNames = ['version', 'timestamp'];
 
-async function pinOf({ options }: FileRead, lease: EngineLease, signal: AbortSignal): Promise<SnapshotPin> {
+async function pinOf(
+  { options, hasOtherArguments }: FileRead,
+  lease: EngineLease,
+  signal: AbortSignal,
+): Promise<SnapshotPin> {
   const unknown = [...options.keys()].find((name) => !optionNames.includes(name));
   const [version, timestamp] = optionNames.map((name) => options.get(name));
-  if (unknown !== undefined || (version !== undefined && timestamp !== undefined))
+  if (hasOtherArguments || unknown !== undefined || (version !== undefined && timestamp !== undefined))
     throw new QueryError(
       'INVALID_ARGUMENT',
-      "delta_scan takes one of version and timestamp: delta_scan('folder', version = 3), delta_scan('folder', timestamp = '2026-01-01 00:00:00').",
+      "delta_scan takes one of version and timestamp: delta_scan('folder', version = 3), delta_scan('folder', timestamp = '2026-01-01 00:00:00'); both are written out, as a whole number and a text.",
     );
   if (typeof version === 'bigint') return { kind: 'id', snapshotId: version };
   if (typeof timestamp === 'string')
@@ -72,6 +81,12 @@ async function milliseconds(text: string, lease: EngineLease, signal: AbortSigna
     'INVALID_ARGUMENT',
     `delta_scan: ${JSON.stringify(text.slice(0, 64))} is not a timestamp.`,
   );
+}
+
+function withoutSecrets(error: unknown, location: string): unknown {
+  const shown = displayLocation(location);
+  if (!(error instanceof QueryError) || shown === location) return error;
+  return new QueryError(error.code, error.message.replaceAll(location, shown), { cause: error });
 }
 
 /** Who wrote a path alone may have meant a file. */

@@ -119,12 +119,17 @@ export class FetchedFiles {
 }
 
 const maxSegmentBytes = 200;
+const maxFolders = 8;
 
-/** Folders and name of a location as those of a path: `year=2024` in them is known to the engine. */
+/** The name of a location, below those of its folders whose names are values to the engine: `year=2024`. */
 function localSegments(location: string): readonly string[] {
   const path = location.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*\/*/i, '').replace(/[?#].*$/, '');
   const segments = path.split('/').filter((segment) => segment !== '' && segment !== '.' && segment !== '..');
-  const named = segments.length === 0 ? ['file'] : segments;
+  const folders = segments
+    .slice(0, -1)
+    .filter((segment) => segment.includes('='))
+    .slice(-maxFolders);
+  const named = [...folders, segments.at(-1) ?? 'file'];
   return named.map((segment) =>
     Buffer.from(segment).subarray(-maxSegmentBytes).toString('utf8').replaceAll('\0', ''),
   );

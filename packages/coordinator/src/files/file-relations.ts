@@ -21,6 +21,7 @@ import {
   quoteString,
   readSerializedSql,
   rewriteFileReads,
+  type ScanRequest,
   serializeQuery,
   writeSerializedSql,
 } from '@svc/sql';
@@ -55,6 +56,11 @@ export interface FileRelationsOptions extends PathContext {
 
 /** No catalog of a user's is called so: it begins with a blank. */
 const filesCatalog = ' files';
+
+/** Whether a table stands for files that a statement names: its text was changed then. */
+export function isOfFiles({ catalog }: { readonly catalog: string }): boolean {
+  return catalog === filesCatalog;
+}
 
 export function createFileRelations(options: FileRelationsOptions): FileRelations {
   return {
@@ -102,7 +108,7 @@ async function resolveRead(read: FileRead, name: string, context: Resolving): Pr
     return { ...place, ...(await resolveDelta(read, location, context)) };
   }
   const call = await callSql(read, context);
-  const local = located.flatMap((each) => (each.kind === 'local' ? [each.path] : []));
+  const local = located.flatMap((each) => (each.kind === 'local' ? [each.pattern] : []));
   const remote = located.flatMap((each) => (each.kind === 'remote' ? [each.location] : []));
   if (local.length > 0 && remote.length > 0)
     throw new QueryError(
@@ -113,7 +119,7 @@ async function resolveRead(read: FileRead, name: string, context: Resolving): Pr
   const columns = await describeCall(fileCallSql(call, files.describedPaths), context);
   return {
     ...place,
-    columns: columns.filter((column) => column.name !== rowDeltaName),
+    columns: columns.filter((column) => !files.hasRowDelta || column.name !== rowDeltaName),
     rowCount: 1000n,
     source: { kind: 'files', call, plan: files.plan },
   };
@@ -122,11 +128,13 @@ async function resolveRead(read: FileRead, name: string, context: Resolving): Pr
 interface FilesToDescribe extends Pick<FilesSource, 'plan'> {
   /** What the engine looks at to know the columns. */
   readonly describedPaths: readonly string[];
+  /** Whether there is a column of ours among theirs. */
+  readonly hasRowDelta: boolean;
 }
 
 function localFiles(paths: readonly string[]): FilesToDescribe {
   const files = paths.map((path): FileToRead => ({ kind: 'in-place', path }));
-  return { describedPaths: paths, plan: async () => ({ files, unread: [] }) };
+  return { describedPaths: paths, hasRowDelta: false, plan: async () => ({ files, unread: [] }) };
 }
 
 const parquetReaders: ReadonlySet<string> = new Set(['read_parquet', 'parquet_scan']);
@@ -149,18 +157,19 @@ async function remoteFiles(
     const files = objects.map((object): FileToRead => ({ kind: 'whole', object }));
     const placed = await remote.place(files, lease.inputDirectory, signal);
     const describedPaths = placed.files.map(({ path }) => path);
-    return { describedPaths, plan: async () => ({ files, unread: [] }) };
+    return { describedPaths, hasRowDelta: false, plan: async () => ({ files, unread: [] }) };
   }
   return {
     describedPaths: await remote.placeShapes(objects, lease.inputDirectory, signal),
-    plan: (request, planSignal) =>
-      // Positions are those of the whole file.
-      remote.planChunks(
-        objects,
-        /\bfile_row_number\b/i.test(call) ? { ...request, filters: [] } : request,
-        planSignal,
-      ),
+    hasRowDelta: true,
+    plan: (request, planSignal) => remote.planChunks(objects, requestOf(call, request), planSignal),
   };
+}
+
+/** Positions are those of whole files; a schema of the statement's own gives columns other names. */
+function requestOf(call: string, request: ScanRequest): ScanRequest {
+  if (/\bschema\b/i.test(call)) return { columns: undefined, filters: [] };
+  return /\bfile_row_number\b/i.test(call) ? { ...request, filters: [] } : request;
 }
 
 /** `SELECT * FROM read_…('@svc-files@', …)`. */

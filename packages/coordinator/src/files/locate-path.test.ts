@@ -18,7 +18,23 @@ describe('a path of a statement', () => {
       'C:x': '/data/here/C:x',
     };
     for (const [written, path] of Object.entries(paths))
-      assert.deepEqual(locatePath(written, context), { kind: 'local', path }, written);
+      assert.deepEqual(locatePath(written, context), { kind: 'local', path, pattern: path }, written);
+  });
+
+  it('means its own folder alone, whatever that is called', () => {
+    const strange = { workingDirectory: '/w[1]/p*', homeDirectory: '/h?' };
+    assert.deepEqual(locatePath('*.csv', strange), {
+      kind: 'local',
+      path: '/w[1]/p*/*.csv',
+      pattern: '/w[[]1]/p[*]/*.csv',
+    });
+    const { pattern } = { pattern: '', ...locatePath('~/a.csv', strange) };
+    assert.equal(pattern, '/h[?]/a.csv');
+    assert.deepEqual(locatePath('../a.csv', strange), {
+      kind: 'local',
+      path: '/w[1]/a.csv',
+      pattern: '/w[[]1]/a.csv',
+    });
   });
 
   it('is elsewhere by its scheme', () => {
@@ -44,6 +60,8 @@ describe('a file in place of a table', () => {
       'a.b/x.tsv': 'read_csv',
       'x.ndjson.zst': 'read_json',
       'https://host/x.json?token=1': 'read_json',
+      'q?.csv': 'read_csv',
+      'a#1.parquet': 'read_parquet',
       'tables/orders': 'delta_scan',
       'orders.delta/': 'delta_scan',
     };
@@ -51,7 +69,7 @@ describe('a file in place of a table', () => {
   });
 
   it('is refused when it does not', () => {
-    for (const path of ['x.xlsx', 'x.parquet.gz', 'x.db', 'constructor.constructor'])
+    for (const path of ['x.xlsx', 'x.parquet.gz', 'x.db', 'constructor.constructor', 'folder/*', 'gro?'])
       assert.throws(() => readingFunctionOf(path), { code: 'INVALID_ARGUMENT' }, path);
   });
 });

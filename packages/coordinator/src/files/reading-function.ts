@@ -22,11 +22,14 @@ const compressed = /\.(?:gz|zst)$/;
  * naming what is read.
  */
 export function readingFunctionOf(path: string): ReadingFunction {
-  const name = path.toLowerCase().replace(/[?#].*$/, '');
+  // A question mark on a disk is part of a name, or a pattern.
+  const name = (/^https?:/i.test(path) ? path.replace(/[?#].*$/s, '') : path).toLowerCase();
   const text = name.replace(compressed, '');
   const extension = /\.([a-z0-9]+)$/.exec(text)?.[1];
-  if (extension === undefined || name.endsWith('/')) return 'delta_scan';
-  const found = Object.hasOwn(byExtension, extension) ? byExtension[extension] : undefined;
+  const isFolder = extension === undefined || name.endsWith('/');
+  if (isFolder && !/[*?[]/.test(name)) return 'delta_scan';
+  const found =
+    extension !== undefined && Object.hasOwn(byExtension, extension) ? byExtension[extension] : undefined;
   if (found === undefined || (found === 'read_parquet' && text !== name))
     throw new QueryError(
       'INVALID_ARGUMENT',

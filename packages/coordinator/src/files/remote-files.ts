@@ -7,6 +7,7 @@ import { link, mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { FileToRead, PlacedFile } from '@svc/fragment-fn';
 import {
+  displayLocation,
   type FileScan,
   type FooterCache,
   mapConcurrently,
@@ -109,10 +110,10 @@ export function createRemoteFiles(options: RemoteFilesOptions): RemoteFiles {
             case 'whole':
               return {
                 path: await options.fetched.fetch(file.object, signal),
-                location: file.object.location,
+                location: displayLocation(file.object.location),
               };
             case 'chunks':
-              return { path: chunkPaths.next().value ?? '', location: file.scan.location };
+              return { path: chunkPaths.next().value ?? '', location: displayLocation(file.scan.location) };
           }
         },
       );

@@ -1,12 +1,12 @@
 /** Turns one SQL text of a session into something that is ready to run, whatever door it came through. */
 import { randomUUID } from 'node:crypto';
 import { QueryError } from '@svc/base';
-import type { WritableCatalog } from '@svc/lake';
+import { displayLocation, type WritableCatalog } from '@svc/lake';
 import type { CreateTable, Insert, Statement } from '@svc/sql';
 import type { Session } from '../identity/session.js';
 import type { SessionSettings } from '../identity/session-settings.js';
 import { isInformationSchema } from '../information-schema/names.js';
-import { throwIfRefused } from '../planner/analyze.js';
+import { type AnalyzedQuery, throwIfRefused } from '../planner/analyze.js';
 import type { CatalogDirectory } from '../planner/catalog-directory.js';
 import { loadRelation } from '../planner/load-relation.js';
 import { namespaceOf, schemaName } from '../planner/names.js';
@@ -211,7 +211,7 @@ async function answerStatement(
         scans,
         withoutPushdown: stub.withoutPushdown,
         isWholeColumns: fragment.wholeColumns !== undefined,
-        sql: query.parsed.sql,
+        sql: shownSql(query),
       });
     }
     case 'use': {
@@ -247,6 +247,12 @@ async function answerStatement(
       // Catalogs are asked anew for every statement: there is nothing cached that could be stale.
       return resultAnswer('The catalog cache was refreshed.');
   }
+}
+
+/** The text as it was sent, but for what may be secret in the URLs of its files. */
+function shownSql({ parsed, gated }: AnalyzedQuery): string {
+  const paths = gated.fileReads.flatMap((read) => read.paths);
+  return paths.reduce((sql, path) => sql.replaceAll(path, displayLocation(path)), parsed.sql);
 }
 
 /** `USE s`, `USE c` or `USE c.s`: one part is a schema of the current catalog, else a catalog. */

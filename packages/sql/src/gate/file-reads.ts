@@ -18,13 +18,22 @@ export interface FileRead {
   readonly paths: readonly string[];
   /** Named arguments that are written out as a number or a text, by their lower-case names. */
   readonly options: ReadonlyMap<string, bigint | string>;
+  /** Whether there are arguments that are not among the options. */
+  readonly hasOtherArguments: boolean;
   /** The call in the parser's JSON. */
   readonly call: JsonObject | undefined;
 }
 
 export function fileReadOfString(table: string): FileRead {
   const key = JSON.stringify(['string', table]);
-  return { key, function: undefined, paths: [table], options: new Map(), call: undefined };
+  return {
+    key,
+    function: undefined,
+    paths: [table],
+    options: new Map(),
+    hasOtherArguments: false,
+    call: undefined,
+  };
 }
 
 /** Undefined when the function reads no files. Throws NOT_SUPPORTED for paths that are not written out. */
@@ -38,9 +47,16 @@ export function fileReadOfCall(node: JsonObject): FileRead | undefined {
       'NOT_SUPPORTED',
       `${name}: its files must be written out, as 'a.csv' or as ['a.csv', 'b.csv'].`,
     );
+  if (!['', 'WITHOUT_ORDINALITY'].includes(textField(node, 'with_ordinality')))
+    throw new QueryError(
+      'NOT_SUPPORTED',
+      `${name}: WITH ORDINALITY is not supported; use row_number() OVER ().`,
+    );
   const [, ...others] = listField(call, 'children');
   const options = new Map(others.flatMap(namedConstant));
-  return { key: stringifyJson(['call', withoutPlaces(call)]), function: name, paths, options, call };
+  const hasOtherArguments = options.size < others.length;
+  const key = stringifyJson(['call', withoutPlaces(call)]);
+  return { key, function: name, paths, options, hasOtherArguments, call };
 }
 
 /** `name = value`, which the parser takes for a comparison, or `name := value`, an alias to it. */
@@ -50,9 +66,15 @@ function namedConstant(argument: JsonObject): readonly (readonly [string, bigint
     ? field(objectField(argument, 'left'), 'column_names')
     : [textField(argument, 'alias')];
   const value = isComparison ? objectField(argument, 'right') : argument;
-  const constant = constantText(value) ?? constantInteger(value);
+  const constant = constantText(value) ?? (isWhole(value) ? constantInteger(value) : undefined);
   const name = Array.isArray(names) && typeof names[0] === 'string' ? names[0].toLowerCase() : '';
   return constant === undefined || name === '' ? [] : [[name, constant]];
+}
+
+function isWhole(value: JsonObject): boolean {
+  if (textField(value, 'class') !== 'CONSTANT') return false;
+  const type = textField(objectField(objectField(value, 'value'), 'type'), 'id');
+  return type.endsWith('INT') || type === 'INTEGER';
 }
 
 function writtenPaths(argument: JsonObject | undefined): readonly string[] | undefined {
@@ -112,9 +134,11 @@ export function rewriteFileReads(
 /** As the engine has it: a function's name; of a file its name without folder and extension, of a pattern all of it. */
 function unsaidAlias({ function: name, paths: [path = ''] }: FileRead): string {
   if (name !== undefined) return name;
-  if (/[*?[]/.test(path)) return path;
-  const base = path.replace(/^.*[/\\]/, '');
-  return base.replace(/(?<=.)\.[^.]*$/, '') || path;
+  const isUrl = /^https?:/i.test(path);
+  if (!isUrl && /[*?[]/.test(path)) return path;
+  // What a URL has behind its path may be a secret.
+  const base = (isUrl ? path.replace(/[?#].*$/s, '') : path).replace(/^.*[/\\]/s, '');
+  return base.replace(/(?<=.)\..*$/s, '') || 'file';
 }
 
 /** Where the paths stand in the text that a call becomes. */

@@ -82,7 +82,7 @@ class Findings {
       if (this.profile !== 'embedded' || field(node, 'at_clause') !== null)
         throw new QueryError(
           'TABLE_REFERENCE_NOT_ALLOWED',
-          `'${abbreviate(reference.table)}' is a string where a table belongs: files may not be read; ` +
+          `'${abbreviate(withoutSecrets(reference.table))}' is a string where a table belongs: files may not be read; ` +
             'a table name is written without quotes or in double quotes.',
         );
       this.addFileRead(fileReadOfString(reference.table));
@@ -118,6 +118,12 @@ class Findings {
       parameters,
     };
   }
+}
+
+/** A URL without the parts that may be secret. */
+function withoutSecrets(text: string): string {
+  if (!/^[a-z]+:\/\//i.test(text)) return text;
+  return text.replace(/[?#].*$/s, '').replace(/^([a-z]+:\/\/)[^/]*@/i, '$1');
 }
 
 /** Identifies a reference: the same key is the same table at the same point in time. */
