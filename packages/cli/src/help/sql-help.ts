@@ -44,8 +44,9 @@ Where to run
   -h, --help            print this text
 
 Files, without --server
-  A path, URL or pattern stands where a table may: 'x.parquet', '*.csv', 'https://…', 's3://bucket/*.json', and 'folder' for a
-  Delta table; so do read_csv('…', delim = ';'), read_parquet([…]), read_json, read_text, delta_scan('…', version = 3).
+  A path, URL or pattern stands where a table may: 'x.parquet', '*.csv', 'https://…', 's3://bucket/*.json', and
+  'folder' for a Delta table; so do read_csv('…', delim = ';'), read_parquet([…]), read_json, read_text and
+  delta_scan('…', version = 3).
 
 In the shell
   \\? lists commands such as \\d TABLE, \\dt, \\x, \\timing, \\o FILE. Tab completes keywords and the names of schemas,
