@@ -133,14 +133,13 @@ async function start(need, home, tpch) {
   const warehouse = { 'catalog.path': path.join(tpch, 'warehouse') };
   const tls = need === 'secured' ? await makeCertificate(own) : undefined;
   const ownWarehouse = path.join(own, 'warehouse');
-  const settings =
-    need === 'samples'
-      ? {}
-      : need === 'catalog'
-        ? { 'catalog.path': ownWarehouse }
-        : need === 'limited'
-          ? { ...warehouse, 'query.memory_limit': limitBytes }
-          : { ...warehouse, ...(tls && { 'server.tls_cert': tls.certificate, 'server.tls_key': tls.key }) };
+  const settings = {
+    samples: {},
+    catalog: { 'catalog.path': ownWarehouse },
+    limited: { ...warehouse, 'query.memory_limit': limitBytes },
+    service: warehouse,
+    secured: { ...warehouse, ...(tls && { 'server.tls_cert': tls.certificate, 'server.tls_key': tls.key }) },
+  }[need];
   const service = await startService({ root, folder: own, settings });
   const facts = {
     host: service.host,

@@ -100,23 +100,22 @@ export function createRemoteFiles(options: RemoteFilesOptions): RemoteFiles {
       const scans = files.flatMap((file) => (file.kind === 'chunks' ? [file.scan] : []));
       const chunks = await placeChunks(scans, directory, signal);
       const chunkPaths = chunks.paths.values();
-      const placed = await mapConcurrently(
-        files,
-        { maxConcurrent: 1, signal },
-        async (file): Promise<PlacedFile> => {
-          switch (file.kind) {
-            case 'in-place':
-              return { path: file.path, location: file.path };
-            case 'whole':
-              return {
-                path: await options.fetched.fetch(file.object, signal),
-                location: displayLocation(file.object.location),
-              };
-            case 'chunks':
-              return { path: chunkPaths.next().value ?? '', location: displayLocation(file.scan.location) };
+      const placed: PlacedFile[] = [];
+      for (const file of files)
+        switch (file.kind) {
+          case 'in-place':
+            placed.push({ path: file.path, location: file.path });
+            break;
+          case 'whole': {
+            const path = await options.fetched.fetch(file.object, signal);
+            placed.push({ path, location: displayLocation(file.object.location) });
+            break;
           }
-        },
-      );
+          case 'chunks': {
+            const path = chunkPaths.next().value ?? '';
+            placed.push({ path, location: displayLocation(file.scan.location) });
+          }
+        }
       const fetchedWhole = options.fetched.bytesFetched - before;
       return {
         files: placed,
