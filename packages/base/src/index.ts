@@ -1,6 +1,6 @@
 export { abortable, delay, type LinkedAbort, linkAbort, throwIfAborted } from './async/abort.js';
 export { configurationPage } from './config/configuration-page.js';
-export { isLoopbackAddress } from './config/cross-check.js';
+export { isLoopbackAddress, signInMode } from './config/cross-check.js';
 export { type ProcessEnvironment, readProcessEnvironment } from './config/environment.js';
 export { type ConfigSources, loadConfig } from './config/load-config.js';
 export type { Config } from './config/registry.js';

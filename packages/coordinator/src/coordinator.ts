@@ -7,6 +7,7 @@ import { createHostPool, type EnginePool, supportedDuckDbVersion } from '@svc/en
 import { createFlightServer, type FlightServer } from '@svc/flight';
 import { createFlightBackend } from './frontends/flight/flight-backend.js';
 import { type Prepared, preparedBytes } from './frontends/flight/prepared.js';
+import { createAuthentication } from './identity/authentication.js';
 import { HandleTable, preparedStatementErrors, ticketErrors } from './identity/handle-table.js';
 import { createLocalIdentity, localUsername, readOrCreatePassword } from './identity/local-identity.js';
 import { SessionStore } from './identity/session-store.js';
@@ -160,8 +161,8 @@ function assemble(options: CoordinatorOptions, { pool, lake, passwordPath, ident
         const tls = await readTls(config);
         flight = await createFlightServer({
           backend: createFlightBackend({
+            authentication: createAuthentication(sessions, identity),
             sessions,
-            identity,
             planner,
             runner,
             tickets,

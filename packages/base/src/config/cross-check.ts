@@ -17,13 +17,13 @@ export function crossCheck(config: Config): readonly CrossProblem[] {
     ...checkBounds(config),
     ...checkCatalogName(config),
     ...checkStorage(config),
+    ...checkSignIn(config),
   ];
 }
 
 function* checkAddress(config: Config): Iterable<CrossProblem> {
   const address = config['server.bind_address'];
-  const hasProvider = config['auth.idp_url'] !== undefined || config['auth.token_endpoint'] !== undefined;
-  if (!hasProvider && !isLoopbackAddress(address))
+  if (signInMode(config) === 'none' && !isLoopbackAddress(address))
     yield {
       keys: ['server.bind_address', 'auth.idp_url', 'auth.token_endpoint'],
       message: `\`server.bind_address\` is ${address}, but without an identity provider only a loopback address (127.0.0.1, ::1, localhost) is allowed: set \`auth.idp_url\` or \`auth.token_endpoint\` to let others connect`,
@@ -102,6 +102,45 @@ function* checkBounds(config: Config): Iterable<CrossProblem> {
         message: `\`${small}\` is ${format(config[small])}, which is more than \`${large}\` (${format(config[large])})`,
       };
   }
+}
+
+function* checkSignIn(config: Config): Iterable<CrossProblem> {
+  const mode = signInMode(config);
+  const needed = {
+    none: [],
+    password: ['auth.client_id'],
+    client_credentials: ['auth.client_id', 'auth.client_secret'],
+  } as const;
+  const selector = mode === 'password' ? 'auth.idp_url' : 'auth.token_endpoint';
+  for (const key of needed[mode]) {
+    if (config[key] === undefined)
+      yield { keys: [key, selector], message: `\`${selector}\` is set, but \`${key}\` is not: it is needed` };
+  }
+  if (mode === 'password' && config['auth.handshake_password'] !== undefined)
+    yield {
+      keys: ['auth.handshake_password', 'auth.idp_url'],
+      message:
+        '`auth.handshake_password` is of the client-credentials mode, but `auth.idp_url` selects the password grant: remove one of them',
+    };
+  for (const key of ['auth.idp_url', 'auth.token_endpoint', 'auth.issuer'] as const) {
+    const value = config[key];
+    if (value === undefined || config['auth.allow_http'] || !isOpenHttp(value)) continue;
+    yield {
+      keys: [key, 'auth.allow_http'],
+      message: `\`${key}\` is not https, so that passwords and tokens could be read on the way: use https, or set \`auth.allow_http\` where the network is trusted`,
+    };
+  }
+}
+
+function isOpenHttp(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'http:' && !isLoopbackAddress(hostname.replace(/^\[|\]$/g, ''));
+}
+
+/** Section 5.1 of the specification. Without a provider there is the local user. */
+export function signInMode(config: Config): 'password' | 'client_credentials' | 'none' {
+  if (config['auth.idp_url'] !== undefined) return 'password';
+  return config['auth.token_endpoint'] === undefined ? 'none' : 'client_credentials';
 }
 
 const loopback = new BlockList();

@@ -14,7 +14,7 @@ export interface ComputedDefault<T> {
   readonly compute: (inputs: DefaultInputs) => T;
 }
 
-export type SettingValue = string | number | boolean;
+export type SettingValue = string | number | boolean | readonly string[];
 
 /** One entry of the registry: `T` is what may be given, `V` what `config[key]` is (undefined when it may stay unset). */
 export interface Setting<T extends SettingValue, V extends T | undefined = T> {
@@ -55,7 +55,7 @@ export function setting<T extends SettingValue>(
   options: SettingOptions = {},
 ): Setting<T> {
   const computed =
-    typeof defaultValue === 'object'
+    typeof defaultValue === 'object' && 'compute' in defaultValue
       ? defaultValue
       : { text: `\`${type.format(defaultValue)}\``, compute: () => defaultValue };
   return { type, default: computed, description, ...complete(options) };

@@ -1,13 +1,17 @@
 import { join } from 'node:path';
-import { atMost, type DefaultInputs, optional, setting } from './setting.js';
+import { type DefaultInputs, optional, setting } from './setting.js';
 import {
   address,
+  addressRange,
   boolean,
   bytes,
   identifier,
   integer,
+  list,
   number,
+  oneOf,
   path,
+  redisUrl,
   seconds,
   secretString,
   string,
@@ -20,12 +24,8 @@ const KiB = 2 ** 10;
 
 const port = integer(0, 65_535);
 
-const signInNotBuilt =
-  'Sign-in through an identity provider is not built yet; the only identity is the local user.';
 const catalogNotBuilt = 'REST catalogs are not built yet; tables live in the folder `catalog.path`.';
 const tracesNotBuilt = 'Exporting traces is not built yet; logs carry the trace and span ids.';
-
-const sessionAge = seconds(10);
 
 const defaultDataDirectory = '.svc';
 
@@ -53,6 +53,11 @@ export const serviceSettings = {
     false,
     'Declares that a proxy in front ends TLS, so that passwords are accepted over the plain connection from it.',
   ),
+  'server.trusted_proxies': setting(
+    list(addressRange),
+    [],
+    'Proxies whose `X-Forwarded-For` names the client, for sign-in limits and the audit log; of others it is not read.',
+  ),
   'server.keepalive_time_secs': setting(
     seconds(1),
     60,
@@ -77,36 +82,6 @@ export const serviceSettings = {
     path,
     defaultDataDirectory,
     'Folder of the service itself: the local password, caches, staging and spool files.',
-  ),
-
-  'session.idle_timeout_secs': setting(
-    sessionAge,
-    atMost(sessionAge, 28_800, 'session.max_age_secs'),
-    'A session without a call for this long is closed.',
-  ),
-  'session.max_age_secs': setting(sessionAge, 86_400, 'A session is closed at this age, however busy.'),
-  'session.max_per_user': setting(integer(1, 100_000), 256, 'Open sessions that one user may hold.'),
-  'session.handle_ttl_secs': setting(
-    seconds(10),
-    3600,
-    'Unused prepared statements and tickets expire after this time.',
-  ),
-
-  'auth.idp_url': optional(
-    url,
-    'Base URL of the identity provider; when set, clients sign in with the password grant.',
-    { notBuilt: signInNotBuilt },
-  ),
-  'auth.realm': optional(string, 'Realm name at the identity provider.', { notBuilt: signInNotBuilt }),
-  'auth.client_id': optional(string, 'OIDC client id.', { notBuilt: signInNotBuilt }),
-  'auth.client_secret': optional(secretString, 'Client secret of the client-credentials mode.', {
-    secret: true,
-    notBuilt: signInNotBuilt,
-  }),
-  'auth.token_endpoint': optional(
-    url,
-    'Token endpoint URL; used when `auth.idp_url` is empty, and selects the client-credentials mode.',
-    { notBuilt: signInNotBuilt },
   ),
 
   'catalog.name': setting(identifier, 'lake', 'Name of the catalog in SQL.'),
@@ -157,13 +132,15 @@ export const serviceSettings = {
     false,
     'Whether requests to that storage are sent unsigned, as for public buckets.',
   ),
-  'coordinator.session_context_cache_ttl_secs': optional(
-    seconds(0),
-    'Lifetime of cached per-session catalog contexts.',
-    {
-      notBuilt:
-        'Caching of per-session catalog contexts is not built yet; the catalog is read for every statement.',
-    },
+  'coordinator.session_context_cache_ttl_secs': setting(
+    seconds(0, 86_400),
+    0,
+    'How long what a catalog told a user is used again for the same user without asking; 0 asks for every statement. Changes through this service are seen at once.',
+  ),
+  'coordinator.redis_url': optional(
+    redisUrl,
+    'Redis that keeps several coordinators from renewing tokens at the same time; not set: there is one coordinator.',
+    { secret: true },
   ),
 
   'metrics.prometheus_port': setting(
@@ -184,7 +161,13 @@ export const serviceSettings = {
   'metrics.otlp_endpoint': optional(url, 'OTLP/gRPC endpoint that receives traces, metrics and logs.', {
     notBuilt: 'Exporting over OTLP is not built yet; metrics are at `/metrics`, logs on stdout.',
   }),
-  'metrics.audit_log_path': optional(path, 'File that receives one JSON line per query.', {
-    notBuilt: 'The audit log is not built yet; the query log on stdout has one record per query.',
-  }),
+  'metrics.audit_log_path': optional(
+    path,
+    'File that receives one JSON line per query; not set: no audit log. It is opened again on SIGHUP.',
+  ),
+  'audit.on_failure': setting(
+    oneOf('refuse', 'count'),
+    'refuse',
+    'While the audit log cannot be written: refuse queries, or only count what is lost.',
+  ),
 } as const;

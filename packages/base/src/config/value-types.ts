@@ -192,3 +192,79 @@ function text(
     format: (value) => value,
   };
 }
+
+/** One of a few words. */
+export function oneOf<const T extends string>(...words: readonly T[]): ValueType<T> {
+  const check = (raw: unknown): ParsedValue<T> => {
+    const word = words.find((each) => each === raw);
+    return word === undefined ? invalid : valid(word);
+  };
+  const names = words.map((word) => `"${word}"`).join(' or ');
+  return {
+    name: names,
+    expectation: names,
+    isPrintable: true,
+    fromToml: check,
+    fromText: check,
+    format: (value) => value,
+  };
+}
+
+/** A list: an array in the file, parts with commas between them in a variable. An empty one is a list, too. */
+export function list(item: ValueType<string>): ValueType<readonly string[]> {
+  const all = (raws: readonly unknown[]): ParsedValue<readonly string[]> => {
+    const values: string[] = [];
+    for (const raw of raws) {
+      const parsed = item.fromToml(raw);
+      if (parsed.kind !== 'value') return invalid;
+      values.push(parsed.value);
+    }
+    return valid(values);
+  };
+  const split = (text: string) =>
+    all(
+      text
+        .split(',')
+        .map((part) => part.trim())
+        .filter((part) => part !== ''),
+    );
+  return {
+    name: `list of: ${item.name}`,
+    expectation: `a list, each part of it ${item.expectation}`,
+    isPrintable: item.isPrintable,
+    fromToml: (raw) => (Array.isArray(raw) ? all(raw) : typeof raw === 'string' ? split(raw) : invalid),
+    fromText: split,
+    format: (values) => values.join(', '),
+  };
+}
+
+/** An IP address, or a range of them in CIDR notation. */
+export const addressRange: ValueType<string> = text(
+  'address or range',
+  'an IP address or a range such as 10.0.0.0/8',
+  true,
+  (value) => {
+    const [, start = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(value) ?? [];
+    const family = isIP(start);
+    if (family === 0) return undefined;
+    return bits === undefined || Number(bits) <= (family === 4 ? 32 : 128) ? value : undefined;
+  },
+);
+
+/**
+ * A Redis server. It may carry a password, so it is never printed. `+cluster` asks the server, and the further ones after
+ * commas, for the other nodes of its cluster.
+ */
+export const redisUrl: ValueType<string> = text(
+  'Redis URL',
+  'redis://host:port, rediss:// for TLS, or redis+cluster:// and rediss+cluster:// with one or more host:port',
+  false,
+  (value) => {
+    const [, scheme, hosts = ''] =
+      /^(rediss?(?:\+cluster)?):\/\/(?:[^@/]*@)?([^@/]+)(?:\/\d{0,3})?$/.exec(value) ?? [];
+    const each = hosts.split(',');
+    const isHost = each.every((host) => /^(\[[0-9a-f:]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i.test(host));
+    const isOne = each.length === 1 || scheme?.endsWith('+cluster') === true;
+    return scheme !== undefined && isHost && isOne ? value : undefined;
+  },
+);

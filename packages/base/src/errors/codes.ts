@@ -98,7 +98,24 @@ export const errorCodes = {
   SESSION_EXPIRED: row(
     'user',
     'UNAUTHENTICATED',
-    'The session is unknown, closed or expired: sign in again.',
+    'The session is over: it was idle, too old, or its tokens could not be renewed. Sign in again.',
+  ),
+  SESSION_LOST: row(
+    'user',
+    'UNAUTHENTICATED',
+    'This coordinator does not know the session: it was closed, or belonged to a coordinator that is gone. Sign in again.',
+  ),
+  SIGN_IN_LIMITED: row(
+    'user',
+    'RESOURCE_EXHAUSTED',
+    'Too many wrong passwords for this user or from this address; the message says when to try again.',
+    true,
+  ),
+  IDENTITY_PROVIDER_UNAVAILABLE: row(
+    'external',
+    'UNAVAILABLE',
+    'The identity provider could not be reached or did not answer as it should.',
+    true,
   ),
   PERMISSION_DENIED: row('user', 'PERMISSION_DENIED', 'The user may not do this.'),
   INSECURE_TRANSPORT: row(
@@ -155,6 +172,12 @@ export const errorCodes = {
     'internal',
     'UNAVAILABLE',
     'The engine process running the query ended unexpectedly; other queries are not affected.',
+    true,
+  ),
+  AUDIT_UNAVAILABLE: row(
+    'resources',
+    'UNAVAILABLE',
+    'The audit log cannot be written, and `audit.on_failure` is `refuse`.',
     true,
   ),
   // Data

@@ -83,6 +83,9 @@ function localSession(settings: SessionSettings): Session {
     createdAtMs: now,
     lastUsedAtMs: now,
     settings,
+    tokens: undefined,
+    renew: undefined,
+    isExpired: false,
     // It ends with the process.
     closed: new AbortController().signal,
   };

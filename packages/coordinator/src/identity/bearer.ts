@@ -5,6 +5,11 @@ export function newBearer(): string {
   return randomBytes(32).toString('base64url');
 }
 
+/** Whether a bearer has the form of one that `newBearer` makes: here or at another coordinator. */
+export function isOwnBearer(bearer: string): boolean {
+  return /^[A-Za-z0-9_-]{43}$/.test(bearer);
+}
+
 /** The key under which a session is found: a look-up by digest leaks nothing about near misses by its timing. */
 export function bearerKey(bearer: string): string {
   return hash('sha256', bearer, 'hex');

@@ -5,13 +5,13 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { createLocalIdentity, localUsername, readOrCreatePassword } from './local-identity.js';
 
-const never = new AbortController().signal;
+const origin = { clientAddress: '127.0.0.1', signal: new AbortController().signal };
 
 describe('the local identity', () => {
   const identity = createLocalIdentity('right password');
 
   it('lets the one local user in, as an admin', async () => {
-    const who = await identity.signIn(localUsername, 'right password', never);
+    const { identity: who } = await identity.signIn(localUsername, 'right password', origin);
     assert.deepEqual(who, { username: 'local', roles: ['admin'] });
   });
 
@@ -24,7 +24,7 @@ describe('the local identity', () => {
       ['root', 'wrong'],
     ];
     for (const [username, password] of wrong) {
-      await assert.rejects(identity.signIn(username, password, never), {
+      await assert.rejects(identity.signIn(username, password, origin), {
         code: 'UNAUTHENTICATED',
         message: 'The user name or the password is not right.',
       });

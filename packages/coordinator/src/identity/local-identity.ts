@@ -3,7 +3,7 @@ import { chmod, link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { QueryError } from '@svc/base';
 import { isSameSecret } from './bearer.js';
-import type { IdentityProvider } from './identity-provider.js';
+import { type IdentityProvider, wrongBearer, wrongCredentials } from './identity-provider.js';
 
 export const localUsername = 'local';
 
@@ -16,8 +16,11 @@ export function createLocalIdentity(password: string): IdentityProvider {
     kind: 'local',
     async signIn(username, given) {
       const isRight = isSameSecret(given, password);
-      if (username === localUsername && isRight) return { username, roles: ['admin'] };
-      throw new QueryError('UNAUTHENTICATED', 'The user name or the password is not right.');
+      if (username !== localUsername || !isRight) throw wrongCredentials();
+      return { identity: { username, roles: ['admin'] }, tokens: undefined, renew: undefined };
+    },
+    async ownerOf() {
+      throw wrongBearer();
     },
   };
 }

@@ -3,10 +3,12 @@ import { describe, it } from 'node:test';
 import { QueryError } from '@svc/base';
 import { fakeClock } from '../test-support/clock.js';
 import { testSettings } from '../test-support/fake-session.js';
+import type { SignedIn } from './identity-provider.js';
+import type { Session } from './session.js';
 import { SessionStore } from './session-store.js';
 
-const ada = { username: 'ada', roles: [] };
-const bob = { username: 'bob', roles: [] };
+const ada = signedIn('ada');
+const bob = signedIn('bob');
 const idleTimeoutMs = 1000;
 const maxAgeMs = 5000;
 
@@ -14,7 +16,7 @@ describe('a session', () => {
   it('is found by its bearer, which is not kept', () => {
     const { store } = newStore();
     const bearer = store.create(ada, '127.0.0.1');
-    const session = store.find(bearer);
+    const session = found(store, bearer);
     assert.equal(session.identity.username, 'ada');
     assert.equal(session.label, session.key.slice(0, 16));
     assert.equal(JSON.stringify(session).includes(bearer), false);
@@ -22,18 +24,18 @@ describe('a session', () => {
 
   it('starts with the default settings, which its changes do not touch', () => {
     const { store } = newStore();
-    const session = store.find(store.create(ada, ''));
+    const session = found(store, store.create(ada, ''));
     session.settings = { ...session.settings, timeZone: 'Asia/Tokyo' };
-    assert.deepEqual(store.find(store.create(ada, '')).settings, testSettings);
+    assert.deepEqual(found(store, store.create(ada, '')).settings, testSettings);
   });
 
   it('ends when it was idle too long, and not a millisecond before', () => {
     const { store, clock } = newStore();
     const bearer = store.create(ada, '');
     clock.advance(idleTimeoutMs);
-    store.find(bearer);
+    found(store, bearer);
     clock.advance(idleTimeoutMs + 1);
-    assertExpired(() => store.find(bearer));
+    assertExpired(() => found(store, bearer));
     assert.equal(store.size, 0);
   });
 
@@ -42,27 +44,27 @@ describe('a session', () => {
     const bearer = store.create(ada, '');
     for (let spent = 0; spent < maxAgeMs; spent += idleTimeoutMs) {
       clock.advance(idleTimeoutMs);
-      store.find(bearer);
+      found(store, bearer);
     }
     clock.advance(1);
-    assertExpired(() => store.find(bearer));
+    assertExpired(() => found(store, bearer));
   });
 
   it('has one answer for unknown, closed and expired bearers', () => {
     const { store, clock } = newStore();
     const closed = store.create(ada, '');
-    store.close(store.find(closed));
+    store.close(found(store, closed));
     const expired = store.create(ada, '');
     clock.advance(idleTimeoutMs + 1);
     const messages = ['garbage', '', closed, expired].map((bearer) =>
-      assertExpired(() => store.find(bearer)),
+      assertExpired(() => found(store, bearer)),
     );
     assert.equal(new Set(messages).size, 1);
   });
 
   it('aborts its signal with SESSION_EXPIRED and tells each listener, once', () => {
     const { store, ended } = newStore();
-    const session = store.find(store.create(ada, ''));
+    const session = found(store, store.create(ada, ''));
     assert.equal(session.closed.aborted, false);
     store.close(session);
     store.close(session);
@@ -81,11 +83,11 @@ describe('the session store', () => {
     clock.advance(1);
     const second = store.create(ada, '');
     clock.advance(1);
-    store.find(first);
+    found(store, first);
     const third = store.create(ada, '');
-    assertExpired(() => store.find(second));
-    store.find(first);
-    store.find(third);
+    assertExpired(() => found(store, second));
+    found(store, first);
+    found(store, third);
   });
 
   it('counts sessions by user: one user cannot end the sessions of another', () => {
@@ -94,34 +96,34 @@ describe('the session store', () => {
     store.create(ada, '');
     store.create(ada, '');
     assert.equal(store.size, 2);
-    store.find(other);
+    found(store, other);
   });
 
   it('sweeps out expired sessions that nobody asks for', () => {
     const { store, clock, ended } = newStore();
-    const session = store.find(store.create(ada, ''));
+    const session = found(store, store.create(ada, ''));
     clock.advance(idleTimeoutMs);
     const fresh = store.create(bob, '');
     clock.advance(1);
     store.sweep();
     assert.deepEqual(ended, [session.key]);
     assert.equal(session.closed.aborted, true);
-    store.find(fresh);
+    found(store, fresh);
   });
 
   it('does not take a session for idle whose query runs on and on', () => {
     const { store, clock } = newStore();
     const bearer = store.create(ada, '');
-    const active = new Set([store.find(bearer)]);
+    const active = new Set([found(store, bearer)]);
     for (const _sweep of [1, 2]) {
       clock.advance(idleTimeoutMs + 1);
       store.sweep(active);
     }
     clock.advance(idleTimeoutMs);
-    store.find(bearer);
+    found(store, bearer);
     clock.advance(maxAgeMs);
     store.sweep(active);
-    assertExpired(() => store.find(bearer));
+    assertExpired(() => found(store, bearer));
   });
 
   it('ends them all at once', () => {
@@ -135,7 +137,7 @@ describe('the session store', () => {
 
   it('is not disturbed by a listener that closes sessions itself', () => {
     const { store, ended } = newStore();
-    const sessions = [ada, bob].map((who) => store.find(store.create(who, '')));
+    const sessions = [ada, bob].map((who) => found(store, store.create(who, '')));
     store.onEnd(() => {
       for (const session of sessions) store.close(session);
     });
@@ -167,4 +169,15 @@ function assertExpired(body: () => unknown): string {
     return true;
   });
   return message;
+}
+
+function signedIn(username: string): SignedIn {
+  return { identity: { username, roles: [] }, tokens: undefined, renew: undefined };
+}
+
+/** As authentication does where no other way of telling is left. */
+function found(store: SessionStore, bearer: string): Session {
+  const session = store.find(bearer);
+  if (session === undefined) throw new QueryError('SESSION_LOST', 'session lost, sign in again');
+  return session;
 }

@@ -1,6 +1,6 @@
 import { QueryError } from '@svc/base';
 import { bearerKey, newBearer, sessionLabel } from './bearer.js';
-import type { Identity } from './identity-provider.js';
+import type { BearerOwner, SignedIn } from './identity-provider.js';
 import type { Session } from './session.js';
 import type { SessionSettings } from './session-settings.js';
 
@@ -13,6 +13,8 @@ export interface SessionStoreOptions {
 }
 
 interface Entry {
+  /** SHA-256 of the bearer, hex. */
+  readonly digest: string;
   readonly session: Session;
   readonly controller: AbortController;
 }
@@ -20,6 +22,7 @@ interface Entry {
 /** The sessions of this coordinator, in memory. Expired ones are found by `sweep` and at use, whichever comes first. */
 export class SessionStore {
   readonly #options: SessionStoreOptions;
+  /** By the bearer's digest: a look-up by digest leaks nothing about near misses by its timing. */
   readonly #entries = new Map<string, Entry>();
   readonly #endListeners: ((session: Session) => void)[] = [];
 
@@ -36,44 +39,63 @@ export class SessionStore {
     this.#endListeners.push(listener);
   }
 
-  /** Answers the bearer. The user's least recently used session goes when there are more than the cap. */
-  create(identity: Identity, clientAddress: string): string {
+  /** Answers the bearer of a new session. The user's least recently used one goes when there are more than the cap. */
+  create(signedIn: SignedIn, clientAddress: string): string {
     const bearer = newBearer();
-    const key = bearerKey(bearer);
-    const now = this.#options.now();
-    const controller = new AbortController();
-    this.#evictFor(identity.username);
-    this.#entries.set(key, {
-      controller,
-      session: {
-        key,
-        label: sessionLabel(key),
-        identity,
-        clientAddress,
-        createdAtMs: now,
-        lastUsedAtMs: now,
-        settings: this.#options.defaults,
-        closed: controller.signal,
-      },
-    });
+    const digest = bearerKey(bearer);
+    this.#add(digest, digest, signedIn, clientAddress);
     return bearer;
   }
 
-  /** Throws SESSION_EXPIRED for an unknown, closed or expired bearer: the answer is the same for all three. */
-  find(bearer: string): Session {
+  /** The session of a bearer that was not issued here: one for each issuer, subject and token. */
+  adopt(bearer: string, owner: BearerOwner, clientAddress: string): Session {
+    const digest = bearerKey(bearer);
+    const key = bearerKey(JSON.stringify([owner.issuer, owner.subject, digest]));
+    return this.#entries.get(digest)?.session ?? this.#add(digest, key, owner, clientAddress);
+  }
+
+  /** Undefined for a bearer that is none of a session here. Throws SESSION_EXPIRED for one whose session is over. */
+  find(bearer: string): Session | undefined {
     const entry = this.#entries.get(bearerKey(bearer));
-    if (entry === undefined) throw expired();
+    if (entry === undefined) return undefined;
     const now = this.#options.now();
+    if (entry.session.isExpired) throw sessionExpired();
     if (this.#isExpired(entry.session, now)) {
       this.#end(entry);
-      throw expired();
+      throw sessionExpired();
     }
     entry.session.lastUsedAtMs = now;
     return entry.session;
   }
 
+  /** All that are not over. */
+  sessions(): readonly Session[] {
+    return [...this.#entries.values()].map(({ session }) => session);
+  }
+
+  #add(digest: string, key: string, { identity, tokens, renew }: SignedIn, clientAddress: string): Session {
+    const now = this.#options.now();
+    const controller = new AbortController();
+    this.#evictFor(identity.username);
+    const session: Session = {
+      key,
+      label: sessionLabel(digest),
+      identity,
+      clientAddress,
+      createdAtMs: now,
+      lastUsedAtMs: now,
+      settings: this.#options.defaults,
+      tokens,
+      renew,
+      isExpired: false,
+      closed: controller.signal,
+    };
+    this.#entries.set(digest, { digest, session, controller });
+    return session;
+  }
+
   close(session: Session): void {
-    const entry = this.#entries.get(session.key);
+    const entry = [...this.#entries.values()].find((each) => each.session === session);
     if (entry) this.#end(entry);
   }
 
@@ -105,12 +127,12 @@ export class SessionStore {
   }
 
   #end(entry: Entry): void {
-    if (!this.#entries.delete(entry.session.key)) return;
-    entry.controller.abort(expired());
+    if (!this.#entries.delete(entry.digest)) return;
+    entry.controller.abort(sessionExpired());
     for (const listener of this.#endListeners) listener(entry.session);
   }
 }
 
-function expired(): QueryError {
-  return new QueryError('SESSION_EXPIRED', 'The session is unknown, closed or expired: sign in again.');
+function sessionExpired(): QueryError {
+  return new QueryError('SESSION_EXPIRED', 'session expired, sign in again');
 }

@@ -1,4 +1,4 @@
-import type { Identity } from './identity-provider.js';
+import type { Identity, RenewTokens, SessionTokens } from './identity-provider.js';
 import type { SessionSettings } from './session-settings.js';
 
 /** A signed-in user's session (spec section 2.1). The bearer itself is not kept, only its digest. */
@@ -12,6 +12,11 @@ export interface Session {
   readonly createdAtMs: number;
   lastUsedAtMs: number;
   settings: SessionSettings;
+  /** Replaced by the token scan: whoever calls on behalf of the user asks for them at each call. */
+  tokens: SessionTokens | undefined;
+  readonly renew: RenewTokens | undefined;
+  /** Set when renewing has failed (spec section 3.1): the next call is refused. */
+  isExpired: boolean;
   /** Aborts with SESSION_EXPIRED when the session ends: whatever runs for it ends too. */
   readonly closed: AbortSignal;
 }

@@ -19,6 +19,9 @@ export function fakeSession(settings: Partial<SessionSettings> = {}): Session {
     createdAtMs: 0,
     lastUsedAtMs: 0,
     settings: { ...testSettings, ...settings },
+    tokens: undefined,
+    renew: undefined,
+    isExpired: false,
     closed: new AbortController().signal,
   };
 }

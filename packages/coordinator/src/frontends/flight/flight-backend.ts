@@ -13,6 +13,7 @@ import type {
 import { compileLikePattern } from '@svc/flight/arrow';
 import { queryTimedOut } from '@svc/fragment-fn';
 import { quoteIdentifier, withoutEscapes } from '@svc/sql';
+import type { Authentication } from '../../identity/authentication.js';
 import type { HandleTable } from '../../identity/handle-table.js';
 import type { Session } from '../../identity/session.js';
 import type { SessionStore } from '../../identity/session-store.js';
@@ -30,12 +31,13 @@ import type { IngestOptions } from '../../writes/ingest-rows.js';
 import { correlation } from './correlation.js';
 import { type Prepared, parametersOf } from './prepared.js';
 import { getSessionOptions, setSessionOptions } from './session-options.js';
-import { type SignInDependencies, signIn } from './sign-in.js';
+import { signIn } from './sign-in.js';
 import { sqlInfoFacts } from './sql-info-facts.js';
 import { listTables } from './tables.js';
 import { createTicketRuns } from './ticket-runs.js';
 
-export interface FlightBackendDependencies extends SignInDependencies {
+export interface FlightBackendDependencies {
+  readonly authentication: Authentication;
   readonly sessions: SessionStore;
   readonly planner: StatementPlannerDependencies;
   readonly runner: QueryRunnerDependencies;
@@ -53,7 +55,7 @@ export interface FlightBackendDependencies extends SignInDependencies {
 }
 
 export function createFlightBackend(dependencies: FlightBackendDependencies): FlightSqlBackend<Session> {
-  const { sessions, planner, runner, tickets, prepared } = dependencies;
+  const { authentication, sessions, planner, runner, tickets, prepared } = dependencies;
 
   /** JDBC and ODBC have escapes that their Flight SQL drivers send as they are. */
   function plainSql(text: string): string {
@@ -170,8 +172,9 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
 
   return {
     signIn: (credentials, context) =>
-      inContext(context, undefined, () => signIn(dependencies, credentials, context)),
-    session: async (bearer, context) => withHeaderSchema(sessions.find(bearer), context),
+      inContext(context, undefined, () => signIn(authentication, credentials, context)),
+    session: async (bearer, context) =>
+      withHeaderSchema(await authentication.sessionOf(bearer, context), context),
 
     planStatement: (session, text, context) =>
       inContext(context, session, () => {

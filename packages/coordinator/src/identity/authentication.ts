@@ -1,0 +1,36 @@
+import { QueryError } from '@svc/base';
+import { isOwnBearer } from './bearer.js';
+import type { IdentityProvider, SignInOrigin } from './identity-provider.js';
+import type { Session } from './session.js';
+import type { SessionStore } from './session-store.js';
+
+/** Who is calling: the same for every door. */
+export interface Authentication {
+  /** A new session for a user name and a password; its bearer. Throws what the identity provider throws. */
+  signIn(username: string, password: string, origin: SignInOrigin): Promise<string>;
+  /**
+   * The session of a bearer: of one that was issued here, or of an access token or a static token, whose session begins
+   * with its first use. Throws SESSION_EXPIRED, SESSION_LOST, UNAUTHENTICATED, IDENTITY_PROVIDER_UNAVAILABLE.
+   */
+  sessionOf(bearer: string, origin: SignInOrigin): Promise<Session>;
+}
+
+export function createAuthentication(sessions: SessionStore, identity: IdentityProvider): Authentication {
+  return {
+    async signIn(username, password, origin) {
+      const signedIn = await identity.signIn(username, password, origin);
+      return sessions.create(signedIn, origin.clientAddress);
+    },
+    async sessionOf(bearer, origin) {
+      const session = sessions.find(bearer);
+      if (session !== undefined) return session;
+      try {
+        return sessions.adopt(bearer, await identity.ownerOf(bearer, origin), origin.clientAddress);
+      } catch (error) {
+        if (isOwnBearer(bearer) && error instanceof QueryError && error.code === 'UNAUTHENTICATED')
+          throw new QueryError('SESSION_LOST', 'session lost, sign in again', { cause: error });
+        throw error;
+      }
+    },
+  };
+}
