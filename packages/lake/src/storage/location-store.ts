@@ -39,6 +39,11 @@ export function createLocationStore(stores: StoresByScheme): ObjectStore {
       `The location ${JSON.stringify(displayLocation(location))} cannot be opened here: only ${allowed.map((each) => forms[each]).join(', ')} can.`,
     );
   };
+  return createRoutedStore(storeOf);
+}
+
+/** One store that hands each call on, by its location. What `storeOf` throws, the call rejects with. */
+export function createRoutedStore(storeOf: (location: string) => ObjectStore): ObjectStore {
   return {
     head: async (location, options) => storeOf(location).head(location, options),
     read: async (location, options) => storeOf(location).read(location, options),

@@ -82,6 +82,16 @@ export class JsonFields {
     });
   }
 
+  /** A list of lists of strings. */
+  lists(key: string): readonly (readonly string[])[] {
+    const items = this.items(key) ?? this.missing(key, 'a list');
+    return items.map((item, index) => {
+      const isList = Array.isArray(item) && item.every((part) => typeof part === 'string');
+      if (!isList) throw this.wrong(`${key}[${index}]`, 'a list of strings', item);
+      return item as readonly string[];
+    });
+  }
+
   object(key: string): JsonFields {
     return this.optionalObject(key) ?? this.missing(key, 'an object');
   }

@@ -125,7 +125,8 @@ export function replaceViewVersion(
   return viewMetadataOf(json, 'The view');
 }
 
-function viewMetadataOf(value: JsonValue, source: string): ViewMetadata {
+/** The same as `parseViewMetadata`, of JSON that is parsed already. */
+export function viewMetadataOf(value: JsonValue, source: string): ViewMetadata {
   const json = new JsonFields(value, source);
   const formatVersion = json.integer('format-version');
   const viewUuid = json.string('view-uuid');

@@ -43,6 +43,8 @@ export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
   /** Replaces the general limit, for requests whose answer takes work or whose body takes time to send. */
   readonly maxSilenceMs?: number;
+  /** The error of a server that was silent for too long. Default: storage was. */
+  readonly silent?: (what: string, seconds: number) => QueryError;
 }
 
 type Attempt<T> = (attempt: Try) => Promise<Outcome<T>>;
@@ -140,15 +142,12 @@ export class RequestRunner {
   }
 
   async #attemptOnce<T>(
-    { kind, what, maxSilenceMs = this.#limits.maxSilenceMs }: RequestOptions,
+    { kind, what, maxSilenceMs = this.#limits.maxSilenceMs, silent = silentStorage }: RequestOptions,
     attempt: Attempt<T>,
     { isFirst, parent, progress }: Place,
   ): Promise<Outcome<T>> {
     using abort = linkAbort(parent);
-    const silence = new QueryError(
-      'STORAGE_ERROR',
-      `Storage was silent for ${maxSilenceMs / 1000} seconds while ${what} was being accessed.`,
-    );
+    const silence = silent(what, maxSilenceMs / 1000);
     const timer = setTimeout(() => abort.abort(silence), maxSilenceMs);
     const heard = (): void => {
       timer.refresh();
@@ -167,6 +166,13 @@ export class RequestRunner {
       clearTimeout(timer);
     }
   }
+}
+
+function silentStorage(what: string, seconds: number): QueryError {
+  return new QueryError(
+    'STORAGE_ERROR',
+    `Storage was silent for ${seconds} seconds while ${what} was being accessed.`,
+  );
 }
 
 /** One of the two requests that a try may be. */

@@ -1,0 +1,82 @@
+/** What a REST catalog says of itself before anything else: `GET /v1/config` (REST OpenAPI, CatalogConfig). */
+import { QueryError } from '@svc/base';
+import { JsonFields } from '../../iceberg/spec/json-fields.js';
+import { parseJson } from '../../iceberg/spec/lossless-json.js';
+import { catalogError } from './rest-errors.js';
+import { createRoutes, type RestRoutes } from './rest-routes.js';
+import type { RestAnswer } from './rest-service.js';
+
+export interface RestConfig {
+  /** Where requests go from now on; with a slash at its end. */
+  readonly baseUrl: URL;
+  readonly routes: RestRoutes;
+  /** For clients: what tables say themselves comes before it. */
+  readonly defaults: ReadonlyMap<string, string>;
+  readonly overrides: ReadonlyMap<string, string>;
+  /** Whether the service has an endpoint, such as `GET /v1/{prefix}/namespaces/{namespace}/views`. */
+  has(endpoint: string): boolean;
+}
+
+/** What a service supports that does not list it: the part of the document that was there before lists were. */
+const impliedEndpoints: ReadonlySet<string> = new Set([
+  'GET /v1/{prefix}/namespaces',
+  'POST /v1/{prefix}/namespaces',
+  'GET /v1/{prefix}/namespaces/{namespace}',
+  'DELETE /v1/{prefix}/namespaces/{namespace}',
+  'GET /v1/{prefix}/namespaces/{namespace}/tables',
+  'POST /v1/{prefix}/namespaces/{namespace}/tables',
+  'GET /v1/{prefix}/namespaces/{namespace}/tables/{table}',
+  'POST /v1/{prefix}/namespaces/{namespace}/tables/{table}',
+  'DELETE /v1/{prefix}/namespaces/{namespace}/tables/{table}',
+]);
+
+/** Throws CATALOG_ERROR when it is not one: what it would have said is never guessed. */
+export function readConfig({ body }: RestAnswer, configured: URL): RestConfig {
+  const fields = configFields(body);
+  const defaults = fields.stringMap('defaults');
+  const overrides = fields.stringMap('overrides');
+  const property = (name: string) => overrides.get(name) ?? defaults.get(name);
+  const endpoints = fields.strings('endpoints');
+  const supported = endpoints === undefined ? impliedEndpoints : new Set(endpoints);
+  return {
+    baseUrl: movedTo(overrides.get('uri'), configured),
+    routes: createRoutes(property('prefix'), property('namespace-separator')),
+    defaults,
+    overrides,
+    has: (endpoint) => supported.has(endpoint),
+  };
+}
+
+function configFields(body: Uint8Array): JsonFields {
+  try {
+    return new JsonFields(parseJson(body, 'The configuration'), 'The configuration of the catalog');
+  } catch (error) {
+    const cause = error instanceof QueryError ? error.message : 'it is not JSON.';
+    throw catalogError(`does not answer its configuration: ${cause.replace(/\.$/, '')}`, {
+      cause: error,
+      retryable: false,
+    });
+  }
+}
+
+/** The service may send its clients elsewhere, but not the users' tokens over an open line. */
+function movedTo(uri: string | undefined, configured: URL): URL {
+  if (uri === undefined) return configured;
+  if (!URL.canParse(uri))
+    throw catalogError('names an address for itself that is no URL', { retryable: false });
+  const moved = baseOf(uri);
+  if (moved.origin === configured.origin || moved.protocol === 'https:') return moved;
+  throw catalogError(
+    `sends its clients to ${moved.origin}, which is neither its configured address nor https`,
+    { retryable: false },
+  );
+}
+
+/** Paths are resolved against it, so it ends with a slash. */
+export function baseOf(url: string): URL {
+  const base = new URL(url);
+  base.search = '';
+  base.hash = '';
+  base.pathname = base.pathname.replace(/\/*$/, '/');
+  return base;
+}

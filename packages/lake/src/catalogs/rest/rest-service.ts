@@ -1,0 +1,217 @@
+/** Requests to one Iceberg REST catalog service: what all users of it share, and nothing that belongs to one of them. */
+import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { delay, QueryError, throwIfAborted } from '@svc/base';
+import { type Connections, createConnections } from '../../storage/remote/connections.js';
+import { codeOf, passingNetworkCode } from '../../storage/remote/network-errors.js';
+import { done, type Outcome, type Try } from '../../storage/remote/outcome.js';
+import { readBoundedBody } from '../../storage/remote/read-body.js';
+import { type RequestLimits, RequestRunner } from '../../storage/remote/request-runner.js';
+import { catalogError } from './rest-errors.js';
+import type { ServiceBreaker } from './service-breaker.js';
+
+export interface RestServiceOptions {
+  readonly connections?: Connections;
+  readonly limits?: Partial<RequestLimits>;
+  readonly breaker: ServiceBreaker;
+  /** Of one answer, uncompressed; a larger one is refused. */
+  readonly maxAnswerBytes?: number;
+}
+
+export interface RestRequest {
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'DELETE';
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON. */
+  readonly body?: string;
+  /** Names it in messages: `table "sales.orders"`. */
+  readonly what: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface RestAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Uint8Array;
+}
+
+export interface RestService {
+  /** A request that may be sent again: it changes nothing. Answers any status but those that pass. */
+  read(request: RestRequest): Promise<RestAnswer>;
+  /**
+   * A request that changes something: it is sent again only where it was certainly not taken (no connection, 429, 503).
+   * Throws UnknownOutcome when it may or may not have been.
+   */
+  change(request: RestRequest): Promise<RestAnswer>;
+}
+
+/** A change was sent, and it cannot be told whether it was made. */
+export class UnknownOutcome {
+  readonly error: QueryError;
+
+  constructor(error: QueryError) {
+    this.error = error;
+  }
+}
+
+const defaultMaxAnswerBytes = 256 * 1024 * 1024;
+const maxRetryAfterMs = 20_000;
+const passingStatuses = new Set([408, 425, 429, 500, 502, 503, 504]);
+/** Answers of a service that has not looked at the request. */
+const untakenStatuses = new Set([429, 503]);
+/** Failures from before a connection was there. */
+const unsentCodes = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH']);
+/** Committing takes a service longer than answering. */
+const maxChangeSilenceMs = 60_000;
+const maxChangeTries = 4;
+const firstChangeDelayMs = 200;
+
+const uncompressed = promisify(gunzip);
+
+export function createRestService(options: RestServiceOptions): RestService {
+  const { breaker, maxAnswerBytes = defaultMaxAnswerBytes } = options;
+  const connections = options.connections ?? createConnections();
+  const limits = { maxTries: 4, hedges: false, ...options.limits };
+  const reads = new RequestRunner(limits);
+  const changes = new RequestRunner({ ...limits, maxTries: 1 });
+
+  const send = async (request: RestRequest, attempt: Try): Promise<RestAnswer> => {
+    const response = await exchange(connections, request, attempt.signal);
+    attempt.heard(0);
+    const raw = await readBoundedBody(response, maxAnswerBytes, attempt);
+    const body = raw && (await plainBody(raw, response.headers, maxAnswerBytes));
+    if (body === undefined)
+      throw catalogError(`answers more than ${maxAnswerBytes} bytes for ${request.what}`, {
+        retryable: false,
+      });
+    return { status: response.statusCode ?? 0, headers: response.headers, body };
+  };
+
+  /** Once it is on its way it is not cancelled: nobody could tell what it has done. */
+  const tryChange = async (request: RestRequest): Promise<RestAnswer | Untaken> => {
+    const options = { bytes: 0, what: request.what, maxSilenceMs: maxChangeSilenceMs, silent: silentError };
+    try {
+      const answer = await changes.run(options, async (attempt) => done(await send(request, attempt)));
+      if (!untakenStatuses.has(answer.status)) return answer;
+      return new Untaken(statusError(answer, request.what), retryAfterMs(answer));
+    } catch (error) {
+      if (error instanceof QueryError) throw new UnknownOutcome(error);
+      const code = codeOf(error);
+      const failure = catalogError(`could not be reached (${code ?? 'unknown failure'})`, { cause: error });
+      if (code !== undefined && unsentCodes.has(code)) return new Untaken(failure);
+      throw new UnknownOutcome(failure);
+    }
+  };
+
+  return {
+    read: (request) =>
+      breaker.run(() =>
+        reads.run(
+          { bytes: 0, what: request.what, signal: request.signal, silent: silentError },
+          async (attempt): Promise<Outcome<RestAnswer>> => {
+            try {
+              const answer = await send(request, attempt);
+              return passingStatuses.has(answer.status) ? again(answer, request.what) : done(answer);
+            } catch (error) {
+              return failedOutcome(error, attempt.signal);
+            }
+          },
+        ),
+      ),
+    change: (request) =>
+      breaker.run(async () => {
+        for (let failures = 1; ; failures += 1) {
+          throwIfAborted(request.signal);
+          const tried = await tryChange(request);
+          if (!(tried instanceof Untaken)) return tried;
+          if (failures === maxChangeTries) throw tried.error;
+          const delayMs = firstChangeDelayMs * 2 ** (failures - 1) * (0.5 + Math.random() / 2);
+          await delay(tried.afterMs ?? delayMs, request.signal);
+        }
+      }),
+  };
+}
+
+/** A change that was certainly not made. */
+class Untaken {
+  readonly error: QueryError;
+  readonly afterMs: number | undefined;
+
+  constructor(error: QueryError, afterMs?: number) {
+    this.error = error;
+    this.afterMs = afterMs;
+  }
+}
+
+function exchange(
+  { httpAgent, httpsAgent }: Connections,
+  { method, url, headers, body }: RestRequest,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const options = {
+    method,
+    signal,
+    headers: {
+      accept: 'application/json',
+      'accept-encoding': 'gzip',
+      'user-agent': 'svc',
+      ...(body !== undefined && {
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+      }),
+      ...headers,
+    },
+  };
+  return new Promise((resolve, reject) => {
+    const request =
+      url.protocol === 'https:'
+        ? httpsRequest(url, { ...options, agent: httpsAgent })
+        : httpRequest(url, { ...options, agent: httpAgent });
+    request.once('response', resolve).once('error', reject);
+    request.end(body);
+  });
+}
+
+/** Undefined for one that is larger than it may be. */
+async function plainBody(
+  raw: Uint8Array,
+  headers: IncomingHttpHeaders,
+  maxBytes: number,
+): Promise<Uint8Array | undefined> {
+  if (headers['content-encoding'] !== 'gzip' || raw.length === 0) return raw;
+  try {
+    return await uncompressed(raw, { maxOutputLength: maxBytes });
+  } catch (error) {
+    if (codeOf(error) === 'ERR_BUFFER_TOO_LARGE') return undefined;
+    throw catalogError('answers a damaged gzip body', { cause: error });
+  }
+}
+
+function again(answer: RestAnswer, what: string): Outcome<never> {
+  return { kind: 'again', error: statusError(answer, what), afterMs: retryAfterMs(answer) };
+}
+
+function statusError({ status }: RestAnswer, what: string): QueryError {
+  return catalogError(`answers ${status} for ${what}`);
+}
+
+function failedOutcome(error: unknown, signal: AbortSignal): Outcome<never> {
+  if (signal.aborted || error instanceof QueryError) throw error;
+  const code = passingNetworkCode(error);
+  if (code === undefined)
+    throw catalogError(`could not be asked (${codeOf(error) ?? 'unknown failure'})`, { cause: error });
+  return { kind: 'again', error: catalogError(`could not be reached (${code})`, { cause: error }) };
+}
+
+function silentError(what: string, seconds: number): QueryError {
+  return catalogError(`was silent for ${seconds} seconds when it was asked for ${what}`);
+}
+
+function retryAfterMs({ headers }: RestAnswer): number | undefined {
+  const header = headers['retry-after'];
+  return header !== undefined && /^\d{1,6}$/.test(header)
+    ? Math.min(Number(header) * 1000, maxRetryAfterMs)
+    : undefined;
+}

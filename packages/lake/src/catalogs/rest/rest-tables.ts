@@ -1,0 +1,238 @@
+import { QueryError } from '@svc/base';
+import { printCommit } from '../../iceberg/changes/change-json.js';
+import type { TableCommit } from '../../iceberg/changes/table-change.js';
+import type { JsonFields } from '../../iceberg/spec/json-fields.js';
+import { tableMetadataOf } from '../../iceberg/spec/parse-table-metadata.js';
+import { printPartitionSpec } from '../../iceberg/spec/partition-spec.js';
+import { printSchema } from '../../iceberg/spec/schema-json.js';
+import type { TableMetadata } from '../../iceberg/spec/table-metadata.js';
+import {
+  createTableUpdates,
+  definedFormatVersion,
+  newTable,
+  type TableDefinition,
+} from '../../iceberg/write/create-table.js';
+import type { LoadedTable, TableIdentifier } from '../catalog.js';
+import type { StagedTable } from '../writable-catalog.js';
+import { catalogError, generalError, problemOf } from './rest-errors.js';
+import { otherSpelling, quoted, schemaNotFound } from './rest-names.js';
+import { type RestAnswer, UnknownOutcome } from './rest-service.js';
+import { answerFields, type RestSession } from './rest-session.js';
+import { delegation, type TableStores } from './table-stores.js';
+
+export interface RestTables {
+  readonly session: RestSession;
+  readonly stores: TableStores;
+}
+
+/** Answers the table under its own spelling. Throws TABLE_NOT_FOUND, SCHEMA_NOT_FOUND naming near names. */
+export async function loadTable(
+  tables: RestTables,
+  identifier: TableIdentifier,
+  signal: AbortSignal | undefined,
+): Promise<LoadedTable> {
+  const { namespace, name } = identifier;
+  const what = `table ${quoted(namespace, name)}`;
+  const answer = await readTable(tables, identifier, what, signal);
+  if (answer.status === 200) return loadedTable(tables, identifier, answer, what);
+  if (answer.status !== 404) throw generalError(answer, what);
+  const other = await otherSpelling(tables.session, 'tables', identifier, problemOf(answer), signal);
+  const second = await readTable(tables, other, what, signal);
+  if (second.status !== 200) throw generalError(second, what);
+  return loadedTable(tables, other, second, what);
+}
+
+function readTable(
+  { session }: RestTables,
+  { namespace, name }: TableIdentifier,
+  what: string,
+  signal: AbortSignal | undefined,
+): Promise<RestAnswer> {
+  return session.read((routes) => routes.table(namespace, name), {
+    query: { snapshots: 'all' },
+    headers: delegation,
+    what,
+    signal,
+  });
+}
+
+function loadedTable(
+  { stores }: RestTables,
+  identifier: TableIdentifier,
+  answer: RestAnswer,
+  what: string,
+): LoadedTable {
+  const fields = answerFields(answer, what);
+  const metadataLocation = fields.optionalString('metadata-location');
+  if (metadataLocation === undefined)
+    throw catalogError(`answers no "metadata-location" for ${what}`, { retryable: false });
+  return {
+    identifier,
+    metadata: metadataOf(fields, metadataLocation, what),
+    metadataLocation,
+    store: stores.open(identifier, fields),
+  };
+}
+
+function metadataOf(fields: JsonFields, source: string, what: string): TableMetadata {
+  const metadata = fields.get('metadata');
+  if (metadata === undefined) throw catalogError(`answers no "metadata" for ${what}`, { retryable: false });
+  return tableMetadataOf(metadata, source);
+}
+
+/** `isStaged`: the table gets a place and credentials, and exists only once it is committed. */
+async function postTable(
+  tables: RestTables,
+  { namespace, name }: TableIdentifier,
+  definition: TableDefinition,
+  { isStaged, signal }: { readonly isStaged: boolean; readonly signal: AbortSignal | undefined },
+): Promise<RestAnswer> {
+  // The service chooses identity and place; ours only complete the definition that is checked here.
+  const table = newTable(definition, { tableUuid: '', location: '' });
+  const what = `table ${quoted(namespace, name)}`;
+  const formatVersion = definedFormatVersion(definition);
+  const answer = await changed(
+    tables.session.change((routes) => routes.tables(namespace), {
+      headers: delegation,
+      body: {
+        name,
+        schema: printSchema(table.schema),
+        'partition-spec': printPartitionSpec(table.partitionSpec),
+        'stage-create': isStaged,
+        properties: {
+          ...table.properties,
+          ...(formatVersion !== undefined && { 'format-version': String(formatVersion) }),
+        },
+      },
+      what: `making ${what}`,
+      signal,
+    }),
+    what,
+  );
+  if (answer.status === 200) return answer;
+  if (answer.status === 404) throw await schemaNotFound(tables.session, namespace, signal);
+  if (answer.status === 409) throw tableExists({ namespace, name });
+  throw generalError(answer, `making ${what}`);
+}
+
+export async function createTable(
+  tables: RestTables,
+  identifier: TableIdentifier,
+  definition: TableDefinition,
+  signal: AbortSignal | undefined,
+): Promise<LoadedTable> {
+  const answer = await postTable(tables, identifier, definition, { isStaged: false, signal });
+  return loadedTable(tables, identifier, answer, `table ${quoted(identifier.namespace, identifier.name)}`);
+}
+
+export async function stageTable(
+  tables: RestTables,
+  identifier: TableIdentifier,
+  definition: TableDefinition,
+  signal: AbortSignal | undefined,
+): Promise<StagedTable> {
+  const { namespace, name } = identifier;
+  const what = `table ${quoted(namespace, name)}`;
+  const answer = await postTable(tables, identifier, definition, { isStaged: true, signal });
+  const fields = answerFields(answer, what);
+  const metadata = metadataOf(fields, `The catalog's answer for ${what}`, what);
+  return {
+    identifier,
+    metadata,
+    metadataLocation: undefined,
+    store: tables.stores.open(identifier, fields),
+    creation: { requirements: [{ type: 'assert-create' }], updates: creationOf(metadata, what) },
+  };
+}
+
+/** The staged table as updates of nothing: with the ids and the place that the service chose. */
+function creationOf(metadata: TableMetadata, what: string): TableCommit['updates'] {
+  const schema = metadata.schemas.find((each) => each.schemaId === metadata.currentSchemaId);
+  const partitionSpec = metadata.partitionSpecs.find((each) => each.specId === metadata.defaultSpecId);
+  if (schema === undefined || partitionSpec === undefined)
+    throw catalogError(`answers a table without its schema or partition spec for ${what}`, {
+      retryable: false,
+    });
+  const { tableUuid, location, formatVersion, lastColumnId, properties } = metadata;
+  const place = { tableUuid, location, formatVersion, lastColumnId };
+  return createTableUpdates({ ...place, schema, partitionSpec, properties: Object.fromEntries(properties) });
+}
+
+/** See WritableCatalog: requirements and updates are applied at once, by the service. */
+export async function commitTable(
+  tables: RestTables,
+  identifier: TableIdentifier,
+  commit: TableCommit,
+): Promise<LoadedTable> {
+  const { namespace, name } = identifier;
+  const what = `table ${quoted(namespace, name)}`;
+  const isCreation = commit.requirements.some((each) => each.type === 'assert-create');
+  const answer = await changed(
+    tables.session.change((routes) => routes.table(namespace, name), {
+      headers: delegation,
+      body: { identifier: { namespace, name }, ...printCommit(commit) },
+      what: `changing ${what}`,
+    }),
+    what,
+  );
+  if (answer.status === 200) return loadedTable(tables, identifier, answer, what);
+  const problem = problemOf(answer);
+  if (answer.status === 409 && isCreation) throw tableExists(identifier);
+  if (answer.status === 409)
+    throw new QueryError(
+      'COMMIT_CONFLICT',
+      `Another writer changed ${what} first${problem.message === '' ? '.' : `: ${problem.message}`}`,
+    );
+  if (answer.status === 404 && /namespace/i.test(problem.type))
+    throw await schemaNotFound(tables.session, namespace, undefined);
+  if (answer.status === 404)
+    throw new QueryError('TABLE_NOT_FOUND', `Table ${quoted(namespace, name)} does not exist any more.`);
+  throw generalError(answer, `changing ${what}`);
+}
+
+export async function dropTable(
+  { session }: RestTables,
+  identifier: TableIdentifier,
+  purge: boolean,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const what = `dropping table ${quoted(identifier.namespace, identifier.name)}`;
+  const drop = ({ namespace, name }: TableIdentifier) =>
+    changed(
+      session.change((routes) => routes.table(namespace, name), {
+        method: 'DELETE',
+        query: { purgeRequested: String(purge) },
+        what,
+        signal,
+      }),
+      what,
+    );
+  let answer = await drop(identifier);
+  if (answer.status === 404)
+    answer = await drop(await otherSpelling(session, 'tables', identifier, problemOf(answer), signal));
+  if (answer.status !== 204 && answer.status !== 200) throw generalError(answer, what);
+}
+
+/** Of an answer that may or may not have come before the change was made (REST OpenAPI: 500, 502, 504). */
+export async function changed(sent: Promise<RestAnswer>, what: string): Promise<RestAnswer> {
+  let reason: string;
+  let cause: unknown;
+  try {
+    const answer = await sent;
+    if (answer.status < 500 || answer.status === 501 || answer.status === 503) return answer;
+    reason = `the catalog answered ${answer.status}`;
+  } catch (error) {
+    if (!(error instanceof UnknownOutcome)) throw error;
+    reason = 'its answer was lost';
+    cause = error.error;
+  }
+  throw new QueryError(
+    'COMMIT_OUTCOME_UNKNOWN',
+    `It is not known whether the change of ${what} was made: ${reason}. Look at it before sending the statement again.`,
+    { cause },
+  );
+}
+
+function tableExists({ namespace, name }: TableIdentifier): QueryError {
+  return new QueryError('ALREADY_EXISTS', `Table ${quoted(namespace, name)} exists already.`);
+}

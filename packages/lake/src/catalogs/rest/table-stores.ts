@@ -1,0 +1,61 @@
+/** From what a catalog's answer says of storage to a store for the table's files. */
+import type { JsonFields } from '../../iceberg/spec/json-fields.js';
+import type { ObjectStore } from '../../storage/object-store.js';
+import type { TableIdentifier } from '../catalog.js';
+import { generalError } from './rest-errors.js';
+import { quoted } from './rest-names.js';
+import { answerFields, type RestSession } from './rest-session.js';
+import { createVendedStore, type VendedProperties, type VendedStoreOptions } from './vended-store.js';
+
+export interface TableStores {
+  /** `answer`: of a request for this table, by this user. */
+  open(identifier: TableIdentifier, answer: JsonFields): ObjectStore;
+}
+
+/** Asks for credentials that are made for this user and this table. */
+export const delegation = { 'x-iceberg-access-delegation': 'vended-credentials' } as const;
+
+const credentialsEndpoint = 'GET /v1/{prefix}/namespaces/{namespace}/tables/{table}/credentials';
+
+export function createTableStores(
+  session: RestSession,
+  options: Pick<VendedStoreOptions, 'place' | 'fallback'>,
+): TableStores {
+  return {
+    open(identifier, answer) {
+      const tableName = quoted(identifier.namespace, identifier.name);
+      return createVendedStore({
+        ...options,
+        tableName,
+        vended: vendedIn(answer),
+        renew: (signal) => renewed(session, identifier, signal),
+      });
+    },
+  };
+}
+
+/** `storage-credentials` by prefix, and the table's `config` for everything that none of them is for. */
+function vendedIn(answer: JsonFields): readonly VendedProperties[] {
+  const shared = answer.stringMap('config');
+  const byPrefix = (answer.optionalObjects('storage-credentials') ?? []).map((each) => ({
+    prefix: each.string('prefix'),
+    properties: new Map([...shared, ...each.stringMap('config')]),
+  }));
+  return [...byPrefix, { prefix: '', properties: shared }];
+}
+
+async function renewed(
+  session: RestSession,
+  { namespace, name }: TableIdentifier,
+  signal: AbortSignal,
+): Promise<readonly VendedProperties[]> {
+  const what = `credentials for table ${quoted(namespace, name)}`;
+  const config = await session.config();
+  const isOwnEndpoint = config.has(credentialsEndpoint);
+  const answer = await session.read(
+    (routes) => (isOwnEndpoint ? routes.credentials(namespace, name) : routes.table(namespace, name)),
+    { ...(isOwnEndpoint ? {} : { query: { snapshots: 'refs' } }), headers: delegation, what, signal },
+  );
+  if (answer.status !== 200) throw generalError(answer, what);
+  return vendedIn(answerFields(answer, what));
+}

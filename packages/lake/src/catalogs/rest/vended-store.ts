@@ -1,0 +1,149 @@
+/**
+ * The files of one table, with the credentials that the catalog gave out for them: to this user, for this table. For each
+ * location those of the longest prefix count (REST OpenAPI, StorageCredential); without any, nothing is opened.
+ */
+import { QueryError } from '@svc/base';
+import { displayLocation } from '../../storage/display-location.js';
+import { createRoutedStore, schemeOf } from '../../storage/location-store.js';
+import type { ObjectStore } from '../../storage/object-store.js';
+import type { S3Credentials } from '../../storage/s3/renewing-credentials.js';
+import { createS3Store, type S3StoreOptions } from '../../storage/s3/s3-store.js';
+import { catalogError } from './rest-errors.js';
+
+/** Properties for locations that begin with `prefix`; those of the table itself have the prefix ''. */
+export interface VendedProperties {
+  readonly prefix: string;
+  readonly properties: ReadonlyMap<string, string>;
+}
+
+export interface VendedStoreOptions {
+  /** Names the table in messages. */
+  readonly tableName: string;
+  readonly vended: readonly VendedProperties[];
+  /** Asks the catalog anew, as the same user. */
+  renew(signal: AbortSignal): Promise<readonly VendedProperties[]>;
+  /** What the catalog does not say: where storage is. */
+  readonly place: Pick<S3StoreOptions, 'endpoint' | 'region' | 'pathStyle' | 'connections' | 'metrics'>;
+  /**
+   * Opens files of a table for which the catalog gave out nothing, where the service was told to (spec: keys of its own).
+   */
+  readonly fallback: ObjectStore | undefined;
+}
+
+/** Properties of Iceberg's S3FileIO and AwsClientProperties. */
+const accessKey = 's3.access-key-id';
+const secretKey = 's3.secret-access-key';
+const sessionToken = 's3.session-token';
+const expiresAtMs = 's3.session-token-expires-at-ms';
+const endpoint = 's3.endpoint';
+const pathStyle = 's3.path-style-access';
+const regions = ['client.region', 's3.region'];
+const remoteSigning = 's3.remote-signing-enabled';
+
+export function createVendedStore(options: VendedStoreOptions): ObjectStore {
+  const stores = new Map<string, ObjectStore>();
+  return createRoutedStore((location) => {
+    if (schemeOf(location) !== 's3') throw notOpened(options, location);
+    const entry = entryFor(options.vended, location);
+    if (entry === undefined) return options.fallback ?? throwNothingVended(options, location);
+    const known = stores.get(entry.prefix);
+    if (known !== undefined) return known;
+    const store = openEntry(options, entry);
+    stores.set(entry.prefix, store);
+    return store;
+  });
+}
+
+/** The entry with keys whose prefix is the longest that the location begins with. */
+function entryFor(vended: readonly VendedProperties[], location: string): VendedProperties | undefined {
+  let best: VendedProperties | undefined;
+  for (const each of vended) {
+    if (!each.properties.has(accessKey) || !isWithin(location, each.prefix)) continue;
+    if (best === undefined || each.prefix.length > best.prefix.length) best = each;
+  }
+  return best;
+}
+
+/** Renewed ones may come under a prefix though the first ones came with the table itself. */
+function sameEntry(vended: readonly VendedProperties[], prefix: string): VendedProperties | undefined {
+  const withKeys = vended.filter(({ properties }) => properties.has(accessKey));
+  const same = withKeys.find((each) => each.prefix === prefix);
+  return same ?? (prefix === '' && withKeys.length === 1 ? withKeys[0] : undefined);
+}
+
+/** A prefix ends where a name ends: `s3://b/a` is none of `s3://b/ab`. A bare scheme is one of all its locations. */
+function isWithin(location: string, prefix: string): boolean {
+  const wanted = plainScheme(prefix);
+  const given = plainScheme(location);
+  if (!given.startsWith(wanted)) return false;
+  return (
+    /^([a-z0-9]+(:\/*)?)?$/i.test(wanted) ||
+    wanted.endsWith('/') ||
+    [undefined, '/'].includes(given[wanted.length])
+  );
+}
+
+function plainScheme(location: string): string {
+  return location.replace(/^s3[an]:/i, 's3:');
+}
+
+function openEntry(options: VendedStoreOptions, { prefix, properties }: VendedProperties): ObjectStore {
+  const { place, renew, tableName } = options;
+  let current: ReadonlyMap<string, string> | undefined = properties;
+  const region = regions.map((name) => properties.get(name)).find((each) => each !== undefined);
+  const style = properties.get(pathStyle);
+  return createS3Store({
+    ...place,
+    endpoint: place.endpoint ?? properties.get(endpoint),
+    region: region ?? place.region,
+    pathStyle: style === undefined ? place.pathStyle : style.toLowerCase() === 'true',
+    access: {
+      kind: 'provider',
+      provide: async (signal) => {
+        // Those that came with the table are used first; whoever asks again needs newer ones.
+        const given = current ?? sameEntry(await renew(signal), prefix)?.properties;
+        current = undefined;
+        if (given === undefined)
+          throw new QueryError(
+            'STORAGE_ACCESS_DENIED',
+            `The catalog no longer gives out credentials for ${tableName} below ${displayLocation(prefix)}.`,
+          );
+        return credentialsOf(given, tableName);
+      },
+    },
+  });
+}
+
+function credentialsOf(properties: ReadonlyMap<string, string>, tableName: string): S3Credentials {
+  const accessKeyId = properties.get(accessKey);
+  const secretAccessKey = properties.get(secretKey);
+  if (accessKeyId === undefined || secretAccessKey === undefined)
+    throw catalogError(`gives out only half of the credentials for ${tableName}`, { retryable: false });
+  const expiry = properties.get(expiresAtMs);
+  return {
+    accessKeyId,
+    secretAccessKey,
+    sessionToken: properties.get(sessionToken),
+    ...(expiry !== undefined && /^\d{1,15}$/.test(expiry) && { expiresAt: new Date(Number(expiry)) }),
+  };
+}
+
+function notOpened({ tableName }: VendedStoreOptions, location: string): QueryError {
+  return new QueryError(
+    'NOT_SUPPORTED',
+    `${tableName} has files at ${JSON.stringify(displayLocation(location))}: of tables of this catalog only s3:// is read.`,
+  );
+}
+
+function throwNothingVended({ tableName, vended }: VendedStoreOptions, location: string): never {
+  const isSigning = vended.some(({ properties }) => properties.get(remoteSigning)?.toLowerCase() === 'true');
+  if (isSigning)
+    throw new QueryError(
+      'NOT_SUPPORTED',
+      `The catalog wants to sign each request for ${tableName}; only credentials that it gives out are used.`,
+    );
+  throw new QueryError(
+    'STORAGE_ACCESS_DENIED',
+    `The catalog gave this user no credentials for ${tableName} (${displayLocation(location)}).`,
+  );
+}
