@@ -27,6 +27,6 @@ export {
   parseLogFilter,
   silentLogger,
 } from './log/logger.js';
-export { boundedText } from './log/safe-text.js';
+export { boundedText, redactSecrets } from './log/safe-text.js';
 export type { StatementType } from './metrics/labels.js';
 export { createMetrics, type Metrics, metricsContentType } from './metrics/metrics.js';

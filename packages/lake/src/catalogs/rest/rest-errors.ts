@@ -1,5 +1,5 @@
 /** What answers of a REST catalog that are no success mean. */
-import { boundedText, QueryError, type QueryErrorOptions } from '@svc/base';
+import { boundedText, QueryError, type QueryErrorOptions, redactSecrets } from '@svc/base';
 import { isJsonObject, parseJson } from '../../iceberg/spec/lossless-json.js';
 import type { RestAnswer } from './rest-service.js';
 
@@ -12,7 +12,7 @@ export function catalogError(problem: string, options: QueryErrorOptions = {}): 
 export interface CatalogProblem {
   readonly status: number;
   readonly type: string;
-  /** For people; bounded. */
+  /** For people; bounded, and without what looks like a credential. */
   readonly message: string;
 }
 
@@ -21,7 +21,8 @@ const maxErrorBytes = 64 * 1024;
 
 export function problemOf({ status, body }: RestAnswer): CatalogProblem {
   const error = body.length > maxErrorBytes ? undefined : errorModel(body);
-  const text = (value: unknown) => (typeof value === 'string' ? boundedText(value, maxMessageLength) : '');
+  const text = (value: unknown) =>
+    typeof value === 'string' ? redactSecrets(boundedText(value, maxMessageLength)) : '';
   return { status, type: text(error?.type), message: text(error?.message) };
 }
 

@@ -31,7 +31,7 @@ async function* pages(
   // An empty token says that the client can turn pages.
   for (let pageToken = ''; ; ) {
     const answer = await session.read(path, { query: { ...query, pageToken }, what, signal });
-    if (answer.status === 404) throw await schemaNotFound(session, namespace, signal);
+    if (answer.status === 404 && namespace.length > 0) throw await schemaNotFound(session, namespace, signal);
     if (answer.status !== 200) throw generalError(answer, what);
     const fields = answerFields(answer, what);
     if (!fields.has(field)) throw catalogError(`answers no "${field}" for ${what}`, { retryable: false });

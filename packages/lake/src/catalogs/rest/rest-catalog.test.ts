@@ -1,0 +1,334 @@
+import assert from 'node:assert/strict';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { startTestServer, type TestServer } from '../../storage/testing/test-server.js';
+import type { WritableCatalog } from '../writable-catalog.js';
+import { createRestCatalog } from './rest-catalog.js';
+import { createRestService } from './rest-service.js';
+import { createServiceBreaker } from './service-breaker.js';
+import { createWriterTurns } from './writer-turns.js';
+
+type Handler = (request: IncomingMessage, response: ServerResponse, body: Buffer) => void;
+
+const orders = { namespace: ['sales'], name: 'orders' };
+const noChange = { requirements: [], updates: [] };
+let handlers: Map<string, Handler>;
+let server: TestServer;
+let tokens: string[];
+let catalog: WritableCatalog;
+
+beforeEach(async () => {
+  handlers = new Map();
+  on('GET /v1/config', json({ defaults: {}, overrides: {} }));
+  server = await startTestServer((request, response, body) => {
+    const path = (request.url ?? '').split('?')[0];
+    const handler = handlers.get(`${request.method} ${path}`) ?? problem(404, 'NoSuchTableException');
+    handler(request, response, body);
+  });
+  tokens = ['eyJhbGciOiJub25lIn0.e30.'];
+  catalog = newCatalog();
+});
+afterEach(() => server[Symbol.asyncDispose]());
+
+describe('the configuration of a REST catalog', () => {
+  it('is asked once, with the warehouse and the token of the user, and places all paths', async () => {
+    on('GET /v1/config', json({ defaults: { prefix: 'x' }, overrides: { prefix: 'a b/c' } }));
+    on('GET /v1/a%20b/c/namespaces', json({ namespaces: [['sales']] }));
+    await catalog.listNamespaces([]);
+    assert.deepEqual(await catalog.listNamespaces([]), [['sales']]);
+    const [config, ...others] = server.requests;
+    assert.equal(config?.url, '/v1/config?warehouse=w%26h');
+    assert.deepEqual(
+      server.requests.map(({ headers }) => headers.authorization),
+      Array(3).fill(`Bearer ${tokens[0]}`),
+    );
+    assert.equal(others.length, 2);
+  });
+
+  it('is an error when it fails, never a guess, and is asked again', async () => {
+    for (const answer of [html(200), html(404), json([1]), problem(400, 'BadRequest')]) {
+      on('GET /v1/config', answer);
+      await assert.rejects(catalog.listNamespaces([]), { code: 'CATALOG_ERROR' });
+    }
+    assert.deepEqual(new Set(server.requests.map(({ url }) => url)).size, 1);
+    on('GET /v1/config', json({ defaults: {}, overrides: {} }));
+    on('GET /v1/namespaces', json({ namespaces: [] }));
+    assert.deepEqual(await catalog.listNamespaces([]), []);
+  });
+
+  it('does not send tokens to another place over an open line', async () => {
+    on('GET /v1/config', json({ defaults: {}, overrides: { uri: 'http://elsewhere.example' } }));
+    await assert.rejects(catalog.listNamespaces([]), {
+      code: 'CATALOG_ERROR',
+      message: /http:\/\/elsewhere\.example, which is neither/,
+    });
+  });
+});
+
+describe('the names of a REST catalog', () => {
+  it('are percent-encoded, levels with the separator that the service names', async () => {
+    await assert.rejects(catalog.loadTable({ namespace: ['a b', 'c/ü'], name: 'd.e?f' }));
+    assert.ok(
+      server.requests.some(({ url }) => url.startsWith('/v1/namespaces/a%20b%1Fc%2F%C3%BC/tables/d.e%3Ff?')),
+    );
+    on('GET /v1/config', json({ defaults: {}, overrides: { 'namespace-separator': '%2E' } }));
+    on('GET /v1/namespaces', json({ namespaces: [['a', 'b']] }));
+    catalog = newCatalog();
+    await catalog.listNamespaces(['a', 'x']);
+    assert.match(server.requests.at(-1)?.url ?? '', /parent=a\.x/);
+    await assert.rejects(catalog.loadTable({ namespace: ['..'], name: 'x' }), { code: 'INVALID_ARGUMENT' });
+  });
+
+  it('come page by page, and not for ever', async () => {
+    on('GET /v1/namespaces/sales/tables', (request, response) => {
+      const isFirst =
+        (request.url ?? '').includes('pageToken=&') || (request.url ?? '').endsWith('pageToken=');
+      const identifiers = [{ namespace: ['sales'], name: isFirst ? 'b' : 'a' }];
+      json({ identifiers, ...(isFirst && { 'next-page-token': 'p2' }) })(request, response, Buffer.alloc(0));
+    });
+    const listed = await catalog.listTables(['sales']);
+    assert.deepEqual(
+      listed.map(({ name }) => name),
+      ['a', 'b'],
+    );
+    on('GET /v1/namespaces/sales/tables', json({ identifiers: [], 'next-page-token': 'again' }));
+    await assert.rejects(catalog.listTables(['sales']), {
+      code: 'CATALOG_ERROR',
+      message: /does not come to an end/,
+    });
+  });
+
+  it('that are not there are answered with near ones, as far as the user may list them', async () => {
+    on('GET /v1/namespaces/sales/tables', json({ identifiers: [orders] }));
+    await assert.rejects(catalog.loadTable({ ...orders, name: 'oders' }), {
+      code: 'TABLE_NOT_FOUND',
+      message: 'Table "sales.oders" does not exist; did you mean "orders"?',
+    });
+    on('GET /v1/namespaces/sales/tables', problem(403, 'ForbiddenException'));
+    await assert.rejects(catalog.loadTable({ ...orders, name: 'oders' }), {
+      code: 'TABLE_NOT_FOUND',
+      message: 'Table "sales.oders" does not exist.',
+    });
+  });
+});
+
+describe('what a REST catalog refuses', () => {
+  const cases: readonly (readonly [number, string, string])[] = [
+    [401, 'NotAuthorizedException', 'UNAUTHENTICATED'],
+    [419, 'AuthenticationTimeoutException', 'UNAUTHENTICATED'],
+    [403, 'ForbiddenException', 'PERMISSION_DENIED'],
+    [404, 'NoSuchTableException', 'TABLE_NOT_FOUND'],
+    [404, 'NoSuchNamespaceException', 'SCHEMA_NOT_FOUND'],
+    [406, 'UnsupportedOperationException', 'NOT_SUPPORTED'],
+    [400, 'BadRequestException', 'CATALOG_ERROR'],
+    [418, 'Teapot', 'CATALOG_ERROR'],
+    [503, 'ServiceUnavailableException', 'CATALOG_ERROR'],
+  ];
+  for (const [status, type, code] of cases)
+    it(`is told apart: ${status} ${type}`, async () => {
+      on('GET /v1/namespaces/sales/tables', json({ identifiers: [] }));
+      on('GET /v1/namespaces/sales/tables/orders', problem(status, type));
+      await assert.rejects(catalog.loadTable(orders), { code });
+    });
+
+  it('is tried again once where the token was renewed meanwhile', async () => {
+    tokens = ['old', 'old', 'new'];
+    on('GET /v1/namespaces', (request, response) => {
+      const answer =
+        request.headers.authorization === 'Bearer new' ? json({ namespaces: [] }) : problem(401, 'x');
+      answer(request, response, Buffer.alloc(0));
+    });
+    assert.deepEqual(await catalog.listNamespaces([]), []);
+  });
+
+  it('is no token in any message', async () => {
+    on('GET /v1/namespaces', (request, response, body) =>
+      problem(400, `Bad ${request.headers.authorization} ${tokens[0]}`)(request, response, body),
+    );
+    await assert.rejects(catalog.listNamespaces([]), (error: Error) => !error.message.includes('eyJ'));
+  });
+});
+
+describe('a REST catalog that is not well', () => {
+  it('is asked again when a failure may pass', async () => {
+    let failures = 0;
+    on('GET /v1/namespaces', (request, response, body) => {
+      if (failures++ === 0) response.destroy();
+      else (failures === 2 ? problem(503, 'x') : json({ namespaces: [] }))(request, response, body);
+    });
+    assert.deepEqual(await catalog.listNamespaces([]), []);
+    assert.equal(failures, 3);
+  });
+
+  it('answers HTML, a cut body, a bomb or without end: an error each time, and bounded', async () => {
+    const tooLong: Handler = (_request, response) => {
+      const chunk = Buffer.alloc(1024 * 1024, 32);
+      const more = (): void => {
+        if (!response.destroyed) response.write(chunk, more);
+      };
+      more();
+    };
+    const bomb: Handler = (_request, response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(8 * 1024 * 1024)));
+    const cut: Handler = (_request, response) => response.writeHead(200).end('{"namespaces": [');
+    for (const handler of [html(200), cut, bomb, tooLong]) {
+      on('GET /v1/namespaces', handler);
+      await assert.rejects(newCatalog(4 * 1024 * 1024).listNamespaces([]), { code: 'CATALOG_ERROR' });
+    }
+  });
+
+  it('that hangs ends with its time, and with the signal', async () => {
+    on('GET /v1/namespaces', () => undefined);
+    await assert.rejects(newCatalog().listNamespaces([]), { code: 'CATALOG_ERROR', message: /silent/ });
+    const signal = AbortSignal.abort();
+    await assert.rejects(catalog.listNamespaces([], { signal }), { code: 'CANCELLED' });
+  });
+
+  it('is left alone for a while after it did not answer several times', async () => {
+    on('GET /v1/namespaces', problem(503, 'x'));
+    for (let call = 0; call < 5; call += 1) await assert.rejects(catalog.listNamespaces([]));
+    const asked = server.requests.length;
+    await assert.rejects(catalog.listNamespaces([]), { code: 'CATALOG_ERROR', message: /left alone/ });
+    assert.equal(server.requests.length, asked);
+  });
+});
+
+describe('a change through a REST catalog', () => {
+  const table = 'POST /v1/namespaces/sales/tables/orders';
+
+  it('that another writer overtook is a conflict, and one of a table to be made says that it exists', async () => {
+    on(table, problem(409, 'CommitFailedException'));
+    await assert.rejects(catalog.commitTable(orders, noChange), { code: 'COMMIT_CONFLICT', retryable: true });
+    const creation = { requirements: [{ type: 'assert-create' }] as const, updates: [] };
+    await assert.rejects(catalog.commitTable(orders, creation), { code: 'ALREADY_EXISTS' });
+  });
+
+  it('whose answer is lost or says 500, 502 or 504 is unknown, and is sent once', async () => {
+    const lost: Handler = (_request, response) => response.destroy();
+    for (const handler of [lost, ...[500, 502, 504].map((status) => problem(status, 'x'))]) {
+      const before = server.requests.length;
+      on(table, handler);
+      await assert.rejects(newCatalog().commitTable(orders, noChange), { code: 'COMMIT_OUTCOME_UNKNOWN' });
+      assert.equal(server.requests.length - before, 2, 'configuration and change');
+    }
+  });
+
+  it('that the service had no time for is sent again', async () => {
+    let calls = 0;
+    on(table, (request, response, body) => {
+      calls += 1;
+      problem(calls < 3 ? 503 : 409, 'x')(request, response, body);
+    });
+    await assert.rejects(catalog.commitTable(orders, noChange), { code: 'COMMIT_CONFLICT' });
+    assert.equal(calls, 3);
+  });
+
+  it('tells a schema with something in it from other refusals', async () => {
+    on('DELETE /v1/namespaces/sales', problem(409, 'NamespaceNotEmptyException'));
+    await assert.rejects(catalog.dropNamespace(['sales']), { code: 'SCHEMA_NOT_EMPTY' });
+    on('DELETE /v1/namespaces/sales', problem(403, 'ForbiddenException'));
+    await assert.rejects(catalog.dropNamespace(['sales']), { code: 'PERMISSION_DENIED' });
+    on('POST /v1/namespaces', problem(409, 'AlreadyExistsException'));
+    await assert.rejects(catalog.createNamespace(['sales']), { code: 'ALREADY_EXISTS' });
+  });
+});
+
+describe('the files of a table in a REST catalog', () => {
+  it('are opened only with credentials that the catalog gave out for it', async () => {
+    on('GET /v1/namespaces/sales/tables/orders', json(loadedOrders({})));
+    const { store } = await catalog.loadTable(orders);
+    await assert.rejects(store.read('s3://lake/orders/data/a'), {
+      code: 'STORAGE_ACCESS_DENIED',
+      message: 'The catalog gave this user no credentials for "sales.orders" (s3://lake/orders/data/a).',
+    });
+    await assert.rejects(store.read('/etc/passwd'), { code: 'NOT_SUPPORTED' });
+    await assert.rejects(store.read('http://127.0.0.1/x'), { code: 'NOT_SUPPORTED' });
+  });
+
+  it('outside of every prefix are not opened, also when a prefix begins alike', async () => {
+    const keys = { 's3.access-key-id': 'k', 's3.secret-access-key': 's' };
+    const credentials = [{ prefix: 's3://lake/orders', config: keys }];
+    on('GET /v1/namespaces/sales/tables/orders', json(loadedOrders({ 'storage-credentials': credentials })));
+    const { store } = await catalog.loadTable(orders);
+    for (const location of ['s3://lake/orders2/a', 's3://lake2/orders/a', 's3://lake/a'])
+      await assert.rejects(store.read(location), { code: 'STORAGE_ACCESS_DENIED' }, location);
+  });
+
+  it('that the catalog wants to sign for are refused by name', async () => {
+    const config = { 's3.remote-signing-enabled': 'true' };
+    on('GET /v1/namespaces/sales/tables/orders', json(loadedOrders({ config })));
+    const { store } = await catalog.loadTable(orders);
+    await assert.rejects(store.read('s3://lake/orders/a'), {
+      code: 'NOT_SUPPORTED',
+      message: /sign each request/,
+    });
+  });
+
+  it('are asked for with delegation, as the user', async () => {
+    on('GET /v1/namespaces/sales/tables/orders', json(loadedOrders({})));
+    await catalog.loadTable(orders);
+    assert.equal(server.requests.at(-1)?.headers['x-iceberg-access-delegation'], 'vended-credentials');
+  });
+});
+
+function newCatalog(maxAnswerBytes?: number): WritableCatalog {
+  const limits = { firstDelayMs: 1, maxDelayMs: 2, maxSilenceMs: 300 };
+  return createRestCatalog(
+    {
+      url: server.url,
+      warehouse: 'w&h',
+      service: createRestService({
+        breaker: createServiceBreaker(),
+        limits,
+        ...(maxAnswerBytes !== undefined && { maxAnswerBytes }),
+      }),
+      turns: createWriterTurns(),
+      storage: {},
+      staticStore: undefined,
+    },
+    { accessToken: () => (tokens.length > 1 ? tokens.shift() : tokens[0]) },
+  );
+}
+
+function on(endpoint: string, handler: Handler): void {
+  handlers.set(endpoint, handler);
+}
+
+function json(value: unknown, status = 200): Handler {
+  return (_request, response) =>
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+}
+
+function problem(status: number, type: string): Handler {
+  return json({ error: { message: `Because of ${type}`, type, code: status } }, status);
+}
+
+function html(status: number): Handler {
+  return (_request, response) =>
+    response.writeHead(status, { 'content-type': 'text/html' }).end('<html>Proxy</html>');
+}
+
+function loadedOrders(more: object): object {
+  return {
+    'metadata-location': 's3://lake/orders/metadata/1.metadata.json',
+    metadata: {
+      'format-version': 2,
+      'table-uuid': '5f8a2c5e-4b7d-4d6f-9d3b-1d2e3f4a5b6c',
+      location: 's3://lake/orders',
+      'last-sequence-number': 0,
+      'last-updated-ms': 1,
+      'last-column-id': 1,
+      'current-schema-id': 0,
+      schemas: [
+        { type: 'struct', 'schema-id': 0, fields: [{ id: 1, name: 'a', required: false, type: 'int' }] },
+      ],
+      'default-spec-id': 0,
+      'partition-specs': [{ 'spec-id': 0, fields: [] }],
+      'last-partition-id': 999,
+      'default-sort-order-id': 0,
+      'sort-orders': [{ 'order-id': 0, fields: [] }],
+    },
+    ...more,
+  };
+}
