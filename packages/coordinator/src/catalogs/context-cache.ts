@@ -48,7 +48,7 @@ export class ContextCache {
   readonly #asking = new Map<string, Slot>();
   /** Both indexes have what is kept and what is being asked. */
   readonly #byCatalogSession = new Map<number, Set<Slot>>();
-  readonly #bySchema = new Map<string, Set<Slot>>();
+  readonly #byPlace = new Map<string, Set<Slot>>();
 
   constructor(options: ContextCacheOptions) {
     this.#options = options;
@@ -98,17 +98,17 @@ export class ContextCache {
 
   /** A table or view was made, changed or dropped: nobody is told the old. */
   dropRelation(catalog: string, { namespace, name }: TableIdentifier): void {
-    const lowerCase = name.toLowerCase();
-    for (const slot of this.#bySchema.get(schemaKey(catalog, namespace)) ?? [])
-      if (slot.name === undefined || slot.name.toLowerCase() === lowerCase) this.#drop(slot);
+    for (const place of [placeOf(catalog, namespace), placeOf(catalog, namespace, name)])
+      for (const slot of this.#byPlace.get(place) ?? []) this.#drop(slot);
   }
 
   /** A schema was made or dropped. */
   dropSchema(catalog: string, namespace: Namespace): void {
-    const changed = schemaKey(catalog, namespace);
-    for (const [key, slots] of this.#bySchema)
+    const changed = placeOf(catalog, namespace);
+    const within = [`${changed}.`, `${changed}/`];
+    for (const [place, slots] of this.#byPlace)
       for (const slot of slots) {
-        const isWithin = key === changed || key.startsWith(`${changed}.`);
+        const isWithin = place === changed || within.some((start) => place.startsWith(start));
         if (isWithin || (slot.kind === 'namespaces' && slot.catalog === catalog)) this.#drop(slot);
       }
   }
@@ -134,7 +134,7 @@ export class ContextCache {
     const slot: Slot = { ...question, key, askedAtMs, controller, answer, settled: undefined, waiting: 0 };
     this.#asking.set(key, slot);
     addTo(this.#byCatalogSession, question.catalogSession, slot);
-    addTo(this.#bySchema, schemaKey(question.catalog, question.namespace), slot);
+    addTo(this.#byPlace, placeOf(question.catalog, question.namespace, question.name), slot);
     slot.answer = this.#settle(slot);
     return slot;
   }
@@ -170,7 +170,7 @@ export class ContextCache {
 
   #unindex(slot: Slot): void {
     removeFrom(this.#byCatalogSession, slot.catalogSession, slot);
-    removeFrom(this.#bySchema, schemaKey(slot.catalog, slot.namespace), slot);
+    removeFrom(this.#byPlace, placeOf(slot.catalog, slot.namespace, slot.name), slot);
   }
 }
 
@@ -179,8 +179,9 @@ function keyOf({ catalogSession, kind, namespace, name }: Question): string {
 }
 
 /** Names match without regard to case, and a level may have a dot in it: rather too much is dropped than too little. */
-function schemaKey(catalog: string, namespace: Namespace): string {
-  return `${catalog}/${namespace.join('.').toLowerCase()}`;
+function placeOf(catalog: string, namespace: Namespace, name?: string): string {
+  const schema = `${catalog}/${namespace.join('.').toLowerCase()}`;
+  return name === undefined ? schema : `${schema}/${name.toLowerCase()}`;
 }
 
 function addTo<K>(index: Map<K, Set<Slot>>, key: K, slot: Slot): void {
