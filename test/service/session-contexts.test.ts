@@ -90,6 +90,7 @@ describe('with a lifetime of session contexts', () => {
     await rows(client, "INSERT INTO sales.grown (id, late) VALUES (1, 'x')");
     await rows(client, 'CREATE TABLE sales.copied AS SELECT * FROM sales.grown');
     assert.deepEqual(await columns(client, 'copied'), ['id', 'late']);
+    assert.deepEqual(await columns(client, 'grown'), ['id', 'late']);
     await outside.drop();
     assert.deepEqual(await columns(client, 'grown'), ['id', 'late']);
     assert.deepEqual(await rows(client, 'CREATE TABLE IF NOT EXISTS sales.grown (n INT)'), [
