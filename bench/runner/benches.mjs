@@ -14,6 +14,7 @@ export const benches = [
   { name: 'stream', program: 'stream.py', needs: ['service', 'secured', 'sail with tls'], read: readStream },
   { name: 'memory', program: 'memory.py', needs: ['service'], read: readMemory },
   { name: 'latency', program: 'latency.py', needs: ['samples', 'sail'], read: readLatency },
+  { name: 'contexts', program: 'contexts.py', needs: ['service', 'contexts'], read: readContexts },
   { name: 'write', program: 'write.py', needs: ['service'], read: readWrite },
   { name: 'write memory', program: 'write_memory.py', needs: ['limited'], read: readWriteMemory },
   { name: 'ingest', program: 'ingest.py', needs: ['service'], read: readIngest },
@@ -204,6 +205,28 @@ function readLatency({ select_1: ones, flights, row_groups: [left, all] }) {
         measured: milliseconds(flights, 0.5),
         unit: 'ms',
         atMost: 40,
+      }),
+    ],
+  };
+}
+
+function readContexts(samples) {
+  const p50 = (taken) => median(taken) * 1000;
+  const rows = Object.entries(samples).map(([what, { service, contexts }]) => [
+    what,
+    ...[service, contexts].map((taken) => p50(taken).toFixed(2)),
+  ]);
+  const planning = samples['planning a join of two tables'];
+  return {
+    details: table(['call', 'asked each time, p50 ms', 'with session contexts, p50 ms'], rows),
+    bars: [
+      ratioBar({
+        name: 'planning with session contexts, p50 against without',
+        measured: p50(planning.contexts),
+        reference: p50(planning.service),
+        unit: 'ms',
+        atMost: 1.1,
+        aim: 0.8,
       }),
     ],
   };

@@ -58,7 +58,7 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Coo
   const identity = createLocalIdentity(await readOrCreatePassword(passwordPath));
   const pool = createHostPool(poolOptions(config, logger));
   try {
-    const lake = await openLake(config);
+    const lake = await openLake(config, options.now ?? Date.now);
     return assemble(options, { pool, lake, passwordPath, identity });
   } catch (error) {
     await pool.destroy();
@@ -98,6 +98,7 @@ function assemble(options: CoordinatorOptions, { pool, lake, passwordPath, ident
     bytesOf: preparedBytes,
   });
   sessions.onEnd((session) => {
+    lake.contexts.endSession(session);
     tickets.endSession(session.key);
     prepared.endSession(session.key);
   });

@@ -30,7 +30,7 @@ export async function createEmbeddedSession(
   options: EmbeddedSessionOptions,
 ): Promise<Pick<EmbeddedService, 'run'>> {
   const { config, metrics, logger, pool, version } = options;
-  const lake = await openLake(config);
+  const lake = await openLake(config, Date.now);
   const store = createEmbeddedStore(config, metrics);
   const fetched = new FetchedFiles({
     store,

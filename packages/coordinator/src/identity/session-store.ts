@@ -133,6 +133,6 @@ export class SessionStore {
   }
 }
 
-function sessionExpired(): QueryError {
+export function sessionExpired(): QueryError {
   return new QueryError('SESSION_EXPIRED', 'session expired, sign in again');
 }

@@ -262,16 +262,15 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
 
     closePrepared: async (session, handle) => prepared.delete(session.key, handle),
 
-    catalogs: async () => planner.catalogs.names,
+    catalogs: async (session) => planner.catalogsOf(session).names,
 
-    schemas: async (_session, catalog, schemaPattern, context) => {
+    schemas: async (session, catalog, schemaPattern, context) => {
       const matches = compileLikePattern(schemaPattern);
       const rows: { catalog: string; schema: string }[] = [];
-      for (const name of planner.catalogs.names) {
+      const catalogs = planner.catalogsOf(session);
+      for (const name of catalogs.names) {
         if (catalog !== undefined && catalog !== name) continue;
-        const namespaces = await planner.catalogs
-          .get(name)
-          .catalog.listNamespaces([], { signal: context.signal });
+        const namespaces = await catalogs.get(name).catalog.listNamespaces([], { signal: context.signal });
         rows.push(
           ...namespaces
             .map(schemaName)
@@ -283,7 +282,7 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
     },
 
     tables: (session, filter: TableFilter, context) =>
-      listTables(planner.catalogs, filter, {
+      listTables(planner.catalogsOf(session), filter, {
         timeZone: session.settings.timeZone,
         signal: context.signal,
       }),
