@@ -13,6 +13,7 @@ export {
   registerParquetTable,
 } from './catalogs/file-system/register-parquet-table.js';
 export { suggestNames } from './catalogs/near-names.js';
+export { createRestCatalogs } from './catalogs/rest/rest-catalog.js';
 export type {
   ListedRelation,
   ListingOptions,

@@ -18,6 +18,7 @@ export function crossCheck(config: Config): readonly CrossProblem[] {
     ...checkCatalogName(config),
     ...checkStorage(config),
     ...checkSignIn(config),
+    ...checkCatalogPlace(config),
   ];
 }
 
@@ -66,6 +67,27 @@ function* checkCatalogName(config: Config): Iterable<CrossProblem> {
     yield {
       keys: ['catalog.name'],
       message: `\`catalog.name\` is ${name}, but ${[...engineCatalogs].join(', ')} are catalogs of the engine: use another name`,
+    };
+}
+
+function* checkCatalogPlace(config: Config): Iterable<CrossProblem> {
+  const url = config['catalog.catalog_url'];
+  if (url === undefined && config['catalog.warehouse'] !== undefined)
+    yield {
+      keys: ['catalog.warehouse', 'catalog.catalog_url'],
+      message: '`catalog.warehouse` is set, but `catalog.catalog_url`, whose warehouse it names, is not',
+    };
+  if (url !== undefined && !config['catalog.allow_http'] && isOpenHttp(url))
+    yield {
+      keys: ['catalog.catalog_url', 'catalog.allow_http'],
+      message:
+        "`catalog.catalog_url` is not https, so that users' tokens could be read on the way: use https, or set `catalog.allow_http` where the network is trusted",
+    };
+  if (config['storage.allow_static_credentials'] && config['storage.s3_access_key'] === undefined)
+    yield {
+      keys: ['storage.allow_static_credentials', 'storage.s3_access_key'],
+      message:
+        '`storage.allow_static_credentials` is set, but `storage.s3_access_key` is not: there are none',
     };
 }
 

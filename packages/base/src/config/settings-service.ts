@@ -24,7 +24,6 @@ const KiB = 2 ** 10;
 
 const port = integer(0, 65_535);
 
-const catalogNotBuilt = 'REST catalogs are not built yet; tables live in the folder `catalog.path`.';
 const tracesNotBuilt = 'Exporting traces is not built yet; logs carry the trace and span ids.';
 
 const defaultDataDirectory = '.svc';
@@ -90,13 +89,22 @@ export const serviceSettings = {
     { text: '`warehouse` below `server.data_dir`', compute: defaultCatalogPath },
     'Folder of the file-system catalog.',
   ),
-  'catalog.catalog_url': optional(url, 'REST endpoint of the catalog.', { notBuilt: catalogNotBuilt }),
-  'catalog.warehouse': optional(string, 'Warehouse name at the catalog.', { notBuilt: catalogNotBuilt }),
+  'catalog.catalog_url': optional(
+    url,
+    'Address of an Iceberg REST catalog, which is asked as each user; not set: tables live in the folder `catalog.path`.',
+  ),
+  'catalog.warehouse': optional(string, 'Warehouse name at the REST catalog.'),
+  'catalog.allow_http': setting(
+    boolean,
+    false,
+    'Whether the REST catalog may be called without TLS at an address that is not loopback.',
+  ),
   'samples.enabled': setting(
     boolean,
     {
-      text: '`true`, but `false` once `catalog.path` is set',
-      compute: (inputs) => inputs.given('catalog.path') === undefined,
+      text: '`true`, but `false` once `catalog.path` or `catalog.catalog_url` is set',
+      compute: ({ given }) =>
+        given('catalog.path') === undefined && given('catalog.catalog_url') === undefined,
     },
     'Whether the first start registers the sample table `samples.flights` in the catalog; a catalog folder of your own is left alone unless this is set.',
   ),
@@ -127,6 +135,11 @@ export const serviceSettings = {
     },
     'Whether buckets are part of the path of that storage, and not of its host name.',
   ),
+  'storage.allow_static_credentials': setting(
+    boolean,
+    false,
+    'Whether files of tables for which the REST catalog gives out no credentials are read with `storage.s3_access_key`, for every user whom the catalog lets load the table.',
+  ),
   'storage.s3_anonymous': setting(
     boolean,
     false,
@@ -134,7 +147,10 @@ export const serviceSettings = {
   ),
   'coordinator.session_context_cache_ttl_secs': setting(
     seconds(0, 86_400),
-    0,
+    {
+      text: '`0`, but `30` once `catalog.catalog_url` is set',
+      compute: ({ given }) => (given('catalog.catalog_url') === undefined ? 0 : 30),
+    },
     'How long what a catalog told a user is used again for the same user without asking; 0 asks for every statement. Statements that change something ask in any case, and changes through this coordinator are seen at once.',
   ),
   'coordinator.redis_url': optional(

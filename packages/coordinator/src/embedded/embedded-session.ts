@@ -30,7 +30,7 @@ export async function createEmbeddedSession(
   options: EmbeddedSessionOptions,
 ): Promise<Pick<EmbeddedService, 'run'>> {
   const { config, metrics, logger, pool, version } = options;
-  const lake = await openLake(config, Date.now);
+  const lake = await openLake({ ...config, 'catalog.catalog_url': undefined }, Date.now);
   const store = createEmbeddedStore(config, metrics);
   const fetched = new FetchedFiles({
     store,

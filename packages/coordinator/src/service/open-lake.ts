@@ -1,13 +1,18 @@
 import { join } from 'node:path';
 import type { Config } from '@svc/base';
 import {
+  type CatalogFactory,
   createFileStore,
   createFileSystemCatalogs,
   createFooterCache,
   createMetadataFiles,
+  createRestCatalogs,
+  createS3Store,
   type FooterCache,
   type MetadataFiles,
+  type ObjectStore,
   openStagingCache,
+  type S3StoreOptions,
   type StagingCache,
 } from '@svc/lake';
 import { type CatalogContexts, createCatalogContexts } from '../catalogs/catalog-contexts.js';
@@ -22,14 +27,9 @@ export interface Lake {
 
 export async function openLake(config: Config, now: () => number): Promise<Lake> {
   const manifests = createMetadataFiles(config['cache.metadata_bytes']);
-  const files = createFileSystemCatalogs({
-    root: config['catalog.path'],
-    store: createFileStore(),
-    files: manifests,
-  });
   return {
     contexts: createCatalogContexts({
-      factories: new Map([[config['catalog.name'], files]]),
+      factories: new Map([[config['catalog.name'], openCatalogs(config, manifests)]]),
       ttlMs: config['coordinator.session_context_cache_ttl_secs'] * 1000,
       maxBytes: config['cache.context_bytes'],
       now,
@@ -41,4 +41,40 @@ export async function openLake(config: Config, now: () => number): Promise<Lake>
       maxBytes: config['cache.disk_bytes'],
     }),
   };
+}
+
+/** The one that is configured, before it is known who asks. */
+function openCatalogs(config: Config, files: MetadataFiles): CatalogFactory {
+  const url = config['catalog.catalog_url'];
+  if (url === undefined)
+    return createFileSystemCatalogs({ root: config['catalog.path'], store: createFileStore(), files });
+  const storage = {
+    endpoint: config['storage.s3_endpoint'],
+    region: config['storage.s3_region'],
+    // Where the service was told no endpoint, the catalog may name one, with its own style.
+    pathStyle: config['storage.s3_endpoint'] === undefined ? undefined : config['storage.s3_path_style'],
+  };
+  return createRestCatalogs({
+    url,
+    warehouse: config['catalog.warehouse'],
+    correlation: () => ({}),
+    storage,
+    staticStore: staticStore(config, storage),
+  });
+}
+
+/** Keys of the service itself, where it was told that all who may load a table may read its files with them. */
+function staticStore(
+  config: Config,
+  storage: Pick<S3StoreOptions, 'endpoint' | 'region' | 'pathStyle'>,
+): ObjectStore | undefined {
+  const accessKeyId = config['storage.s3_access_key'];
+  const secretAccessKey = config['storage.s3_secret_key'];
+  if (!config['storage.allow_static_credentials'] || accessKeyId === undefined) return undefined;
+  const keys = { accessKeyId, secretAccessKey: secretAccessKey ?? '' };
+  const sessionToken = config['storage.s3_session_token'];
+  return createS3Store({
+    ...storage,
+    access: { kind: 'provider', provide: async () => ({ ...keys, sessionToken }) },
+  });
 }

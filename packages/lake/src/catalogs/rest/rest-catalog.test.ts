@@ -44,6 +44,7 @@ describe('the configuration of a REST catalog', () => {
       Array(3).fill(`Bearer ${tokens[0]}`),
     );
     assert.equal(others.length, 2);
+    assert.deepEqual(new Set(server.requests.map(({ headers }) => headers['x-request-id'])), new Set(['r1']));
   });
 
   it('is an error when it fails, never a guess, and is asked again', async () => {
@@ -284,10 +285,11 @@ function newCatalog(maxAnswerBytes?: number): WritableCatalog {
         ...(maxAnswerBytes !== undefined && { maxAnswerBytes }),
       }),
       turns: createWriterTurns(),
+      correlation: () => ({ 'x-request-id': 'r1' }),
       storage: {},
       staticStore: undefined,
     },
-    { accessToken: () => (tokens.length > 1 ? tokens.shift() : tokens[0]) },
+    { user: 'ada', accessToken: () => (tokens.length > 1 ? tokens.shift() : tokens[0]) },
   );
 }
 

@@ -6,17 +6,19 @@
 import { QueryError } from '@svc/base';
 import type { ObjectStore } from '../../storage/object-store.js';
 import type { CatalogOptions, Namespace, TableIdentifier } from '../catalog.js';
-import type { ListedRelation, WritableCatalog } from '../writable-catalog.js';
+import type { CatalogCaller, CatalogClient, CatalogFactory } from '../catalog-factory.js';
+import type { ListedRelation } from '../writable-catalog.js';
 import { baseOf } from './rest-config.js';
 import { generalError, problemOf } from './rest-errors.js';
 import { listIdentifiers, listNamespaces, quoted, schemaNotFound } from './rest-names.js';
-import type { RestService } from './rest-service.js';
-import { type CatalogCaller, RestSession } from './rest-session.js';
+import { createRestService, type RestService } from './rest-service.js';
+import { RestSession } from './rest-session.js';
 import { changed, commitTable, createTable, dropTable, loadTable, stageTable } from './rest-tables.js';
 import { createView, dropView, hasViews, loadView, replaceView } from './rest-views.js';
+import { createServiceBreaker } from './service-breaker.js';
 import { createTableStores } from './table-stores.js';
 import type { VendedStoreOptions } from './vended-store.js';
-import type { WriterTurns } from './writer-turns.js';
+import { createWriterTurns, type WriterTurns } from './writer-turns.js';
 
 /** What all users of the catalog share. */
 export interface RestCatalogPlace {
@@ -25,15 +27,24 @@ export interface RestCatalogPlace {
   readonly warehouse: string | undefined;
   readonly service: RestService;
   readonly turns: WriterTurns;
+  /** Headers that say where a request comes from. */
+  readonly correlation: () => Readonly<Record<string, string>>;
   /** Where storage is, for tables of which the catalog does not say it. */
   readonly storage: VendedStoreOptions['place'];
   /** Opens files for which the catalog gave out no credentials; undefined: they are refused. */
   readonly staticStore: ObjectStore | undefined;
 }
 
-export function createRestCatalog(place: RestCatalogPlace, caller: CatalogCaller): WritableCatalog {
-  const { service, warehouse, turns } = place;
-  const session = new RestSession({ service, url: baseOf(place.url), warehouse, caller });
+/** One REST catalog, for whoever asks. */
+export function createRestCatalogs(options: Omit<RestCatalogPlace, 'service' | 'turns'>): CatalogFactory {
+  const service = createRestService({ breaker: createServiceBreaker() });
+  const place = { ...options, service, turns: createWriterTurns() };
+  return { kind: 'rest', open: (caller) => createRestCatalog(place, caller) };
+}
+
+export function createRestCatalog(place: RestCatalogPlace, caller: CatalogCaller): CatalogClient {
+  const { service, warehouse, turns, correlation } = place;
+  const session = new RestSession({ service, url: baseOf(place.url), warehouse, caller, correlation });
   const stores = createTableStores(session, { place: place.storage, fallback: place.staticStore });
   const tables = { session, stores };
 

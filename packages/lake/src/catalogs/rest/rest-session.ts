@@ -3,18 +3,11 @@
 import { QueryError } from '@svc/base';
 import { JsonFields } from '../../iceberg/spec/json-fields.js';
 import { type JsonValue, parseJson, printJson } from '../../iceberg/spec/lossless-json.js';
+import type { CatalogCaller } from '../catalog-factory.js';
 import { type RestConfig, readConfig } from './rest-config.js';
 import { catalogError, generalError } from './rest-errors.js';
 import type { RestRoutes } from './rest-routes.js';
 import type { RestAnswer, RestRequest, RestService } from './rest-service.js';
-
-/** Whom requests are made for. */
-export interface CatalogCaller {
-  /** Asked at each request, so that a token that was renewed is used at once. Undefined: requests carry none. */
-  accessToken(): string | undefined;
-  /** Further headers of each request: where it comes from. Never credentials. */
-  correlation?(): Readonly<Record<string, string>>;
-}
 
 export interface RestSessionOptions {
   readonly service: RestService;
@@ -22,6 +15,8 @@ export interface RestSessionOptions {
   readonly url: URL;
   readonly warehouse: string | undefined;
   readonly caller: CatalogCaller;
+  /** Further headers of each request, told anew each time: where it comes from. Never credentials. */
+  readonly correlation: () => Readonly<Record<string, string>>;
 }
 
 export interface SessionRequest {
@@ -107,7 +102,7 @@ export class RestSession {
 
   #headers(token: string | undefined): Readonly<Record<string, string>> {
     return {
-      ...this.#options.caller.correlation?.(),
+      ...this.#options.correlation(),
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
     };
   }
