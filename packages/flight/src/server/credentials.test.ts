@@ -43,10 +43,8 @@ for (const header of [
   basic(Buffer.from([0x61, 0x3a, 0xff])), // not UTF-8
   basic('alice\u0000:secret'),
   basic('alice:sec\nret'),
-  'Bearer\ttoken',
   ' Bearer token',
   'Bearer token ',
-  'Bearer token\u0007',
   `Bearer ${'x'.repeat(100_000)}`,
   basic(`alice:${'x'.repeat(100_000)}`),
 ]) {
