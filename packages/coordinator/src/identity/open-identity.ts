@@ -5,7 +5,7 @@ import { createBearerOwners } from './bearer-owners.js';
 import type { IdentityProvider } from './identity-provider.js';
 import { createSignInLimits } from './limits/sign-in-limits.js';
 import { createLocalSignIn, localUsername, readOrCreatePassword } from './local-identity.js';
-import { type Oidc, openClientCredentials, openPasswordGrant } from './oidc/open-oidc.js';
+import { type Oidc, openBearers, openClientCredentials, openPasswordGrant } from './oidc/open-oidc.js';
 import { createRefusalLog } from './refusal-log.js';
 import { createSignInDoor } from './sign-in-door.js';
 import { readStaticTokens } from './static-tokens.js';
@@ -74,16 +74,15 @@ async function openMode(options: ModeOptions): Promise<Oidc & { readonly facts: 
       facts: { kind: 'client_credentials', needsPassword },
     };
   }
-  return await openLocal(config);
+  return await openLocal(options);
 }
 
-async function openLocal(config: Config): Promise<Oidc & { readonly facts: SignInFacts }> {
-  const passwordPath = join(config['server.data_dir'], 'local-password');
+async function openLocal(options: ModeOptions): Promise<Oidc & { readonly facts: SignInFacts }> {
+  const passwordPath = join(options.config['server.data_dir'], 'local-password');
   return {
     facts: { kind: 'local', username: localUsername, passwordPath },
     checkPassword: createLocalSignIn(await readOrCreatePassword(passwordPath)),
-    accessTokens: undefined,
-    close: () => undefined,
+    ...openBearers(options),
   };
 }
 

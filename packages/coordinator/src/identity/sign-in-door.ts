@@ -32,7 +32,7 @@ export function createSignInDoor(options: SignInDoorOptions): Pick<IdentityProvi
       } catch (caught) {
         const error = QueryError.from(caught);
         metrics.signIns.inc({ outcome: outcomeOf(error) });
-        refusals.record('sign-in', error, origin.clientAddress);
+        if (error.code !== 'CANCELLED') refusals.record('sign-in', error, origin.clientAddress);
         throw error;
       }
     },
@@ -41,7 +41,7 @@ export function createSignInDoor(options: SignInDoorOptions): Pick<IdentityProvi
         return await owners.ownerOf(bearer, origin);
       } catch (caught) {
         const error = QueryError.from(caught);
-        refusals.record('bearer', error, origin.clientAddress);
+        if (error.code !== 'CANCELLED') refusals.record('bearer', error, origin.clientAddress);
         throw error;
       }
     },

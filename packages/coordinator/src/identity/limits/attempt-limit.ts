@@ -1,5 +1,5 @@
 /** How many attempts with one key may fail within a window: the count that `AttemptLimits` keeps for users and addresses. */
-import { QueryError } from '@svc/base';
+import { linkAbort, QueryError, throwIfAborted } from '@svc/base';
 
 export interface AttemptLimitOptions {
   readonly maxFailures: number;
@@ -11,6 +11,9 @@ export interface AttemptLimitOptions {
   /** Milliseconds of a monotonic clock. */
   readonly elapsed: () => number;
 }
+
+/** Longer than any provider takes for a few attempts; a client that still has no place is told so. */
+const maxWaitMs = 10_000;
 
 /** A place of an attempt that is under way. It is settled once: with whether the password was wrong. */
 export interface AttemptPlace {
@@ -44,15 +47,25 @@ export class AttemptLimit {
 
   /** Throws SIGN_IN_LIMITED, or the signal's reason. */
   async enter(key: string, signal: AbortSignal): Promise<AttemptPlace> {
+    throwIfAborted(signal);
+    const atOnce = this.#tryTake(key);
+    if (atOnce !== undefined) return atOnce;
+    using limit = linkAbort(signal, maxWaitMs, tooManyAtOnce);
     for (;;) {
-      signal.throwIfAborted();
-      const counter = this.#counterOf(key);
-      this.#forgetOld(counter);
-      const { maxFailures } = this.#options;
-      if (counter.failedAt.length >= maxFailures) throw this.#limited(counter);
-      if (counter.failedAt.length + counter.inFlight < maxFailures) return this.#take(key, counter);
-      await this.#wait(counter, signal);
+      await this.#wait(this.#counterOf(key), limit.signal);
+      throwIfAborted(limit.signal);
+      const place = this.#tryTake(key);
+      if (place !== undefined) return place;
     }
+  }
+
+  /** Undefined when attempts under way have all places that are left. Throws SIGN_IN_LIMITED when none is left. */
+  #tryTake(key: string): AttemptPlace | undefined {
+    const counter = this.#counterOf(key);
+    this.#forgetOld(counter);
+    const { maxFailures } = this.#options;
+    if (counter.failedAt.length >= maxFailures) throw this.#limited(counter);
+    return counter.failedAt.length + counter.inFlight < maxFailures ? this.#take(key, counter) : undefined;
   }
 
   #counterOf(key: string): Counter {
@@ -95,8 +108,7 @@ export class AttemptLimit {
   }
 
   async #wait(counter: Counter, signal: AbortSignal): Promise<void> {
-    if (this.#waiting >= this.#options.maxWaiting)
-      throw new QueryError('SIGN_IN_LIMITED', 'Too many clients are signing in: try again in 1 second.');
+    if (this.#waiting >= this.#options.maxWaiting) throw tooManyAtOnce();
     let leave: (() => void) | undefined;
     this.#waiting += 1;
     try {
@@ -157,4 +169,8 @@ function wake({ waiting }: Counter, count: number): void {
     waiting.delete(resolve);
     resolve();
   }
+}
+
+function tooManyAtOnce(): QueryError {
+  return new QueryError('SIGN_IN_LIMITED', 'Too many clients are signing in: try again in 1 second.');
 }

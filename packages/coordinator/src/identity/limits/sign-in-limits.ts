@@ -1,5 +1,5 @@
 /** The limits on wrong passwords, whatever checks them: the identity provider, or this process. */
-import { abortable, linkAbort, QueryError } from '@svc/base';
+import { abortable, QueryError } from '@svc/base';
 import type { SignInOrigin } from '../identity-provider.js';
 import { AttemptLimit } from './attempt-limit.js';
 import { addressKey, userKey } from './limit-keys.js';
@@ -22,8 +22,6 @@ export interface SignInLimits {
 
 const maxKeys = 50_000;
 const maxWaiting = 10_000;
-/** Longer than any provider takes for a few attempts; a client that still has no place is told so. */
-const maxWaitMs = 20_000;
 
 /** Per user and address, so that nobody can lock out a user from elsewhere; and per address over all users. */
 export function createSignInLimits(options: SignInLimitsOptions): SignInLimits {
@@ -33,10 +31,9 @@ export function createSignInLimits(options: SignInLimitsOptions): SignInLimits {
 
   async function enterBoth(username: string, { clientAddress, signal }: SignInOrigin) {
     const address = addressKey(clientAddress);
-    using limit = linkAbort(signal, maxWaitMs, waitedTooLong);
-    const user = await perUser.enter(`${userKey(username)} ${address}`, limit.signal);
+    const user = await perUser.enter(`${userKey(username)} ${address}`, signal);
     try {
-      return [user, await perAddress.enter(address, limit.signal)];
+      return [user, await perAddress.enter(address, signal)];
     } catch (error) {
       user.settle('other');
       throw error;
@@ -61,8 +58,4 @@ export function createSignInLimits(options: SignInLimitsOptions): SignInLimits {
 
 function isWrong(error: unknown): boolean {
   return error instanceof QueryError && error.code === 'UNAUTHENTICATED';
-}
-
-function waitedTooLong(): QueryError {
-  return new QueryError('SIGN_IN_LIMITED', 'Too many clients are signing in: try again in 1 second.');
 }

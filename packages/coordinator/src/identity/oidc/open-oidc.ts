@@ -11,11 +11,15 @@ import { createProviderClient, type ProviderClient } from './provider-client.js'
 import { createTokenEndpoint } from './token-endpoint.js';
 import { unavailable } from './unavailable.js';
 
-export interface Oidc {
-  readonly checkPassword: CheckPassword;
+/** Access tokens as bearers. */
+export interface OidcBearers {
   /** Absent where no access token is taken as a bearer. */
   readonly accessTokens: AccessTokens | undefined;
   close(): void;
+}
+
+export interface Oidc extends OidcBearers {
+  readonly checkPassword: CheckPassword;
 }
 
 export interface OidcOptions {
@@ -56,15 +60,26 @@ export function openPasswordGrant(options: OidcOptions, idpUrl: string): Oidc {
 export function openClientCredentials(options: OidcOptions, tokenEndpoint: string): Oidc {
   const { config, elapsed } = options;
   const client = openClient(options);
-  const issuer = config['auth.issuer'];
   return {
     checkPassword: createClientCredentials({
       endpoint: createTokenEndpoint({ client, url: async () => tokenEndpoint, ...clientOf(options) }),
       handshakePassword: config['auth.handshake_password'],
       clock: { elapsed, random: Math.random },
     }),
+    ...bearersOfIssuer(options, client),
+  };
+}
+
+/** Access tokens of `auth.issuer`, beside users who are not the provider's. */
+export function openBearers(options: OidcOptions): OidcBearers {
+  return bearersOfIssuer(options, openClient(options));
+}
+
+function bearersOfIssuer(options: OidcOptions, client: ProviderClient): OidcBearers {
+  const issuer = options.config['auth.issuer'];
+  return {
     accessTokens:
-      issuer === undefined || config['auth.audience'].length === 0
+      issuer === undefined
         ? undefined
         : openAccessTokens(options, client, openDiscovery(options, client, issuer)),
     close: client.close,

@@ -86,7 +86,9 @@ async function exchange(url: string, init: RequestInit): Promise<ProviderAnswer>
     return await readAnswer(response);
   } catch (error) {
     if (error instanceof QueryError) throw error;
-    throw unavailable('cannot be reached', { cause: error });
+    // What fetch throws says nothing; its cause says which connection failed, and how.
+    const cause = error instanceof Error ? (error.cause ?? error) : error;
+    throw unavailable('cannot be reached', { cause });
   }
 }
 

@@ -91,7 +91,7 @@ function readTokens(body: JsonObject, askedAtMs: number): GrantedTokens {
 
 function readLifetime(seconds: unknown): number {
   if (seconds === undefined) throw unavailable('gave a token without `expires_in`');
-  if (typeof seconds !== 'number' || !(seconds > 0) || seconds > maxLifetimeSecs)
+  if (typeof seconds !== 'number' || !(seconds >= 1) || seconds > maxLifetimeSecs)
     throw unavailable(
       `gave a token whose \`expires_in\` is not a number of seconds from 1 to ${maxLifetimeSecs}`,
     );
