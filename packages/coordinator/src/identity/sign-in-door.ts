@@ -4,6 +4,7 @@ import type { BearerOwners } from './bearer-owners.js';
 import { type IdentityProvider, type SignedIn, wrongCredentials } from './identity-provider.js';
 import type { SignInLimits } from './limits/sign-in-limits.js';
 import type { RefusalLog } from './refusal-log.js';
+import { isUserName } from './user-name.js';
 
 /** Checks a user name and a password. Throws UNAUTHENTICATED, IDENTITY_PROVIDER_UNAVAILABLE. */
 export type CheckPassword = (username: string, password: string) => Promise<SignedIn>;
@@ -16,7 +17,6 @@ export interface SignInDoorOptions {
   readonly metrics: Pick<Metrics, 'signIns'>;
 }
 
-const maxNameLength = 256;
 const maxPasswordLength = 4096;
 
 export function createSignInDoor(options: SignInDoorOptions): Pick<IdentityProvider, 'signIn' | 'ownerOf'> {
@@ -24,8 +24,8 @@ export function createSignInDoor(options: SignInDoorOptions): Pick<IdentityProvi
   return {
     async signIn(username, password, origin) {
       try {
-        if (username === '' || username.length > maxNameLength || password.length > maxPasswordLength)
-          throw wrongCredentials(new Error('The user name or the password has a length that none has.'));
+        if (!isUserName(username) || password.length > maxPasswordLength)
+          throw wrongCredentials(new Error('The user name or the password is none that anybody has.'));
         const signedIn = await limits.attempt(username, origin, () => checkPassword(username, password));
         metrics.signIns.inc({ outcome: 'ok' });
         return signedIn;

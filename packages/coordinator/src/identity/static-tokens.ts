@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { parseTomlDocument, QueryError } from '@svc/base';
 import { bearerKey } from './bearer.js';
 import type { BearerOwner, Identity } from './identity-provider.js';
+import { isUserName } from './user-name.js';
 
 export interface StaticTokens {
   ownerOf(bearer: string): BearerOwner | undefined;
@@ -72,16 +73,13 @@ function readEntry(path: string, number: number, entry: unknown) {
       path,
       `entry ${number}: \`${stranger}\` is not known: it has ${fields.map((each) => `\`${each}\``).join(', ')}`,
     );
-  if (!isName(username)) throw wrong('username', 'a text of 1 to 256 characters without control characters');
-  if (!Array.isArray(roles) || !roles.every(isName))
+  if (!isUserName(username))
+    throw wrong('username', 'a text of 1 to 256 characters without control characters');
+  if (!Array.isArray(roles) || !roles.every(isUserName))
     throw wrong('roles', 'a list of role names, which may be empty');
   if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/i.test(sha256))
     throw wrong('sha256', 'the 64 hexadecimal digits of the SHA-256 of the token');
   return { digest: sha256.toLowerCase(), identity: { username, roles } };
-}
-
-function isName(value: unknown): value is string {
-  return typeof value === 'string' && /^[^\p{Cc}\u2028\u2029]{1,256}$/u.test(value);
 }
 
 function problem(path: string, what: string, cause?: unknown): QueryError {

@@ -1,4 +1,4 @@
-/** How many attempts with one key may fail within a window: the count that `AttemptLimits` keeps for users and addresses. */
+/** How many attempts with one key may fail within a window. */
 import { linkAbort, QueryError, throwIfAborted } from '@svc/base';
 
 export interface AttemptLimitOptions {

@@ -2,6 +2,7 @@
 import { QueryError } from '@svc/base';
 import { errors, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyResult, jwtVerify } from 'jose';
 import { type Identity, wrongBearer } from '../identity-provider.js';
+import { isUserName } from '../user-name.js';
 import type { ProviderMetadata } from './discovery.js';
 import type { KeptDocument } from './kept-document.js';
 import type { KeySet } from './key-set.js';
@@ -40,10 +41,6 @@ export interface AccessTokensOptions {
 
 /** How often a key that is not known makes the keys be loaded again. */
 const cooldownMs = { client: 30_000, provider: 1000 } as const;
-
-const maxNameLength = 256;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-const controlCharacter = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 
 export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   const { metadata, keySet, algorithms, clockSkewSecs, now } = options;
@@ -94,7 +91,7 @@ function readClaims(
   source: TokenSource,
 ): VerifiedToken {
   const { iss, sub, exp, cnf } = payload;
-  if (typeof iss !== 'string' || typeof exp !== 'number' || !isName(sub))
+  if (typeof iss !== 'string' || typeof exp !== 'number' || !isUserName(sub))
     throw refusal('its `iss`, `sub` or `exp` is not what it should be');
   if (!isAccessToken(payload, protectedHeader.typ)) throw refusal('it is another kind of token');
   if (cnf !== undefined) throw refusal('it is bound to its sender (`cnf`), which this service cannot check');
@@ -102,7 +99,7 @@ function readClaims(
   const isTrusted = source === 'provider' && options.audience.length === 0;
   if (!isTrusted && !isForUs(payload, options.audience)) throw refusal('it is for another audience');
   const claim = payload[options.usernameClaim];
-  if (claim !== undefined && !isName(claim)) throw refusal('its claim of the user name is not one');
+  if (claim !== undefined && !isUserName(claim)) throw refusal('its claim of the user name is not one');
   return {
     issuer: iss,
     subject: sub,
@@ -132,16 +129,7 @@ function isForUs({ aud, azp }: JWTPayload, audience: readonly string[]): boolean
 /** Spec section 5.3: `realm_access` is an object that holds a list of role names. What has another form gives none. */
 function rolesOf({ realm_access: access }: JWTPayload): readonly string[] {
   const { roles } = isJsonObject(access) ? access : {};
-  return Array.isArray(roles) ? roles.filter(isName) : [];
-}
-
-function isName(value: unknown): value is string {
-  return (
-    typeof value === 'string' &&
-    value !== '' &&
-    value.length <= maxNameLength &&
-    !controlCharacter.test(value)
-  );
+  return Array.isArray(roles) ? roles.filter(isUserName) : [];
 }
 
 function refusal(reason: string): QueryError {

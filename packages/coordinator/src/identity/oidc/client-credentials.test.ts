@@ -52,7 +52,7 @@ describe('the client-credentials mode (spec 5.1, 5.4)', () => {
     assert.notEqual(renew, undefined);
   });
 
-  it('serves many sessions with one token, until a minute before its expiry', async () => {
+  it('serves many sessions with one token, until a minute before its expiry (spec 5.4, 8)', async () => {
     const before = grantCount();
     const first = await Promise.all(['a', 'b', 'c'].map((name) => signIn(name)));
     test.steady.advance(239_000);

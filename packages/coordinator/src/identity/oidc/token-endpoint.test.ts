@@ -121,6 +121,7 @@ describe('signing in by password grant (spec 5.3, 2.2)', () => {
     for (const [username, password] of [
       ['ada', ''],
       ['', 'right'],
+      ['a\u0085b', 'right'],
       ['a'.repeat(257), 'right'],
       ['ada', 'x'.repeat(4097)],
     ])
