@@ -17,6 +17,7 @@ export { QueryError, type QueryErrorOptions, type SerializedError } from './erro
 export { currentLogContext, type LogContext, withLogContext } from './log/context.js';
 export { correlationFields } from './log/correlation.js';
 export { errorFields } from './log/error-fields.js';
+export { jsonLine } from './log/json-line.js';
 export {
   createLogger,
   type LogFields,

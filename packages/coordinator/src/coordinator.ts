@@ -5,6 +5,7 @@ import { type AdminServer, startAdmin } from '@svc/admin';
 import { type Config, type Logger, type Metrics, QueryError } from '@svc/base';
 import { createHostPool, type EnginePool, supportedDuckDbVersion } from '@svc/engine';
 import { createFlightServer, type FlightServer } from '@svc/flight';
+import { type Audit, openAudit } from './audit/open-audit.js';
 import { createFlightBackend } from './frontends/flight/flight-backend.js';
 import { type Prepared, preparedBytes } from './frontends/flight/prepared.js';
 import { createAuthentication } from './identity/authentication.js';
@@ -40,6 +41,8 @@ export interface Coordinator {
   readonly passwordPath: string;
   /** Opens every listener; clients are served from then on. */
   listen(): Promise<readonly Listener[]>;
+  /** Takes a log file that was renamed as one to leave: lines go to the file that has its name now. */
+  reopenLogs(): void;
   /** Refuses new statements, lets running ones finish until the deadline (a duration), then ends them. Idempotent. */
   close(deadlineMs: number): Promise<void>;
   /** Ends everything at once. Idempotent. */
@@ -47,6 +50,8 @@ export interface Coordinator {
 }
 
 const sweepPeriodMs = 10_000;
+/** What the last lines of the audit log may take at the end. */
+const auditFlushMs = 2000;
 
 /** A ticket names every file that its statement will read, and no client gives tickets back. */
 const handleLimits = { maxPerSession: 1000, maxBytes: 128 * 2 ** 20 };
@@ -56,12 +61,14 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Coo
   const { config, logger } = options;
   const passwordPath = join(config['server.data_dir'], 'local-password');
   const identity = createLocalIdentity(await readOrCreatePassword(passwordPath));
+  const audit = await openAudit(options);
   const pool = createHostPool(poolOptions(config, logger));
   try {
     const lake = await openLake(config);
-    return assemble(options, { pool, lake, passwordPath, identity });
+    return assemble(options, { pool, lake, passwordPath, identity, audit });
   } catch (error) {
     await pool.destroy();
+    await audit?.close(auditFlushMs);
     throw error;
   }
 }
@@ -71,13 +78,15 @@ interface Parts {
   readonly pool: EnginePool;
   readonly passwordPath: string;
   readonly identity: ReturnType<typeof createLocalIdentity>;
+  readonly audit: Audit | undefined;
 }
 
-function assemble(options: CoordinatorOptions, { pool, lake, passwordPath, identity }: Parts): Coordinator {
+function assemble(options: CoordinatorOptions, parts: Parts): Coordinator {
+  const { pool, lake, passwordPath, identity, audit } = parts;
   const { config, logger, metrics, version } = options;
   const now = options.now ?? Date.now;
   const planning = createPlanning({ config, pool, lake, metrics });
-  const runner = createRunning({ config, pool, metrics, logger, lake, now });
+  const runner = createRunning({ config, pool, metrics, logger, lake, now, audit });
   const planner = createStatements({ planning, runner, lake, version });
   const sessions = new SessionStore({
     idleTimeoutMs: config['session.idle_timeout_secs'] * 1000,
@@ -141,6 +150,7 @@ function assemble(options: CoordinatorOptions, { pool, lake, passwordPath, ident
       await pool.destroy();
     } finally {
       runner.tracker.flush();
+      await audit?.close(auditFlushMs);
       await admin?.destroy();
     }
   };
@@ -188,6 +198,7 @@ function assemble(options: CoordinatorOptions, { pool, lake, passwordPath, ident
       isReady = true;
       return listeners(config, admin, flight);
     },
+    reopenLogs: () => audit?.reopen(),
     async close(deadlineMs) {
       isReady = false;
       runner.admission.drain();

@@ -28,6 +28,8 @@ export interface QueryRunnerDependencies {
   readonly tracker: QueryTracker;
   readonly metrics: Metrics;
   readonly logger: Logger;
+  /** Throws AUDIT_UNAVAILABLE while nothing may run for want of an audit log. */
+  throwIfNotAudited(): void;
 }
 
 export interface RunOptions {
@@ -35,6 +37,10 @@ export interface RunOptions {
   readonly queryId?: string | undefined;
   readonly session: Session;
   readonly planned: PlannedStatement;
+  /** Of the call; empty where there is none. */
+  readonly clientAddress: string;
+  /** The client gets the number of changed rows, and not the statement's answer. */
+  readonly isUpdate?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -48,6 +54,8 @@ export async function runPlanned(
     queryId: options.queryId,
     session,
     sql: planned.sql,
+    sentSql: planned.sentSql,
+    clientAddress: options.clientAddress,
     statementType: planned.statementType,
     planningMs: planned.planningMs,
   });
@@ -60,7 +68,7 @@ export async function runPlanned(
   return await withLogContext(context, async () => {
     try {
       return planned.kind === 'answer'
-        ? answerStream(planned, query)
+        ? answerStream(planned, query, options)
         : await fragmentStream(dependencies, options, planned, query);
     } catch (caught) {
       const error = QueryError.from(caught);
@@ -70,14 +78,18 @@ export async function runPlanned(
   });
 }
 
-function answerStream(planned: PlannedAnswer, query: TrackedQuery): ResultStream {
+function answerStream(
+  planned: PlannedAnswer,
+  query: TrackedQuery,
+  { isUpdate = false }: RunOptions,
+): ResultStream {
   query.phase('streaming');
   const { answer } = planned;
   const messages = answer.messages.map((message) => ({ ...message, release: () => undefined }));
   return {
     schema: answer.schema,
     messages: trackedMessages(toAsync(messages), {
-      onMessage: () => query.returned(answer.rowCount, 0),
+      onMessage: () => query.returned(isUpdate ? 0 : answer.rowCount, 0),
       onEnd: (error) => (error === undefined ? query.finish() : query.fail(error)),
     }),
   };
@@ -110,6 +122,7 @@ async function fragmentStream(
   planned: PlannedFragment,
   query: TrackedQuery,
 ): Promise<ResultStream> {
+  dependencies.throwIfNotAudited();
   const { timeoutMs } = planned.fragment.limits;
   // The session's end cancels what runs for it; the caller's signal is another way to end. Planning and waiting for a
   // place are part of the time that a query has.
