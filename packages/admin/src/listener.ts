@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { correlationFields, errorFields, type Logger, QueryError, withLogContext } from '@svc/base';
+import { errorFields, type Logger, QueryError, withCorrelation } from '@svc/base';
 import { errorReply, type Reply, sendReply } from './reply.js';
 import { answer, pathOf, type Routes } from './routes.js';
 
@@ -51,8 +51,8 @@ const maxConnections = 256;
 /** Throws CONFIGURATION_ERROR when the port or address cannot be bound. */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
   const server = createServer({ ...(options.limits ?? httpLimits) }, (request, response) => {
-    const fields = correlationFields((name) => singleHeader(request, name));
-    withLogContext(fields, () => void serve(server, options, request, response));
+    const header = (name: string) => singleHeader(request, name);
+    withCorrelation(header, () => void serve(server, options, request, response));
   });
   server.timeout = silenceTimeoutMs;
   server.maxConnections = maxConnections;

@@ -187,6 +187,7 @@ function assemble(options: CoordinatorOptions, parts: Parts): Coordinator {
           port: config['server.flight_port'],
           ...(tls === undefined ? {} : { tls }),
           tlsTerminatedUpstream: config['server.tls_terminated_upstream'],
+          trustedProxies: config['server.trusted_proxies'],
           limits: { maxReceiveBytes: config['server.max_request_bytes'] },
           keepalive: {
             timeMs: config['server.keepalive_time_secs'] * 1000,

@@ -1,5 +1,13 @@
 /** Runs planned statements: admission, the fragment, tracking, and the stream to the client. */
-import { type Logger, linkAbort, type Metrics, QueryError, withLogContext } from '@svc/base';
+import {
+  type Logger,
+  linkAbort,
+  type Metrics,
+  type OpenSpan,
+  openSpan,
+  QueryError,
+  withLogContext,
+} from '@svc/base';
 import type { EnginePool } from '@svc/engine';
 import type { ResultStream } from '@svc/flight';
 import {
@@ -50,7 +58,7 @@ export async function runPlanned(
   options: RunOptions,
 ): Promise<ResultStream> {
   const { session, planned } = options;
-  const query = dependencies.tracker.start({
+  const tracked = dependencies.tracker.start({
     queryId: options.queryId,
     session,
     sql: planned.sql,
@@ -60,22 +68,40 @@ export async function runPlanned(
     planningMs: planned.planningMs,
   });
   const context = {
-    query_id: query.queryId,
+    query_id: tracked.queryId,
     user: session.identity.username,
     session_id: session.label,
     statement_type: planned.statementType,
   };
-  return await withLogContext(context, async () => {
-    try {
-      return planned.kind === 'answer'
-        ? answerStream(planned, query, options)
-        : await fragmentStream(dependencies, options, planned, query);
-    } catch (caught) {
-      const error = QueryError.from(caught);
-      query.fail(error);
-      throw error;
-    }
+  return await withLogContext(context, () => {
+    const span = openSpan('svc.query', { statement_type: planned.statementType });
+    const query = { ...tracked, ...endingWith(tracked, span) };
+    return span.within(async () => {
+      try {
+        return planned.kind === 'answer'
+          ? answerStream(planned, query, options)
+          : await fragmentStream(dependencies, options, planned, query);
+      } catch (caught) {
+        const error = QueryError.from(caught);
+        query.fail(error);
+        throw error;
+      }
+    });
   });
+}
+
+/** The span is open until the last message is read (spec section 6.3). */
+function endingWith(query: TrackedQuery, span: OpenSpan): Pick<TrackedQuery, 'finish' | 'fail'> {
+  return {
+    finish() {
+      span.end();
+      query.finish();
+    },
+    fail(error) {
+      span.end(error.code);
+      query.fail(error);
+    },
+  };
 }
 
 function answerStream(

@@ -1,5 +1,5 @@
 /** The Flight SQL door: translates between the protocol's calls and the service. */
-import { linkAbort, QueryError, withLogContext } from '@svc/base';
+import { describeSpan, linkAbort, QueryError, withLogContext } from '@svc/base';
 import type {
   CallContext,
   FlightSqlBackend,
@@ -29,7 +29,6 @@ import {
 } from '../../service/statement-planner.js';
 import type { TrackedQuery } from '../../tracker/query-tracker.js';
 import type { IngestOptions } from '../../writes/ingest-rows.js';
-import { correlation } from './correlation.js';
 import { type Prepared, parametersOf } from './prepared.js';
 import { getSessionOptions, setSessionOptions } from './session-options.js';
 import { signIn } from './sign-in.js';
@@ -203,13 +202,12 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
   }
 
   return {
-    signIn: (credentials, context) =>
-      inContext(context, undefined, () => signIn(authentication, credentials, context)),
+    signIn: (credentials, context) => signIn(authentication, credentials, context),
     session: async (bearer, context) =>
       withHeaderSchema(await authentication.sessionOf(bearer, context), context),
 
     planStatement: (session, text, context) =>
-      inContext(context, session, () => {
+      forUser(session, () => {
         const statement = statementText(text);
         const { sql } = statement;
         return beforeRun(session, statement, context, async (signal, query) => {
@@ -220,7 +218,7 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
       }),
 
     run: (session, handle, context): Promise<ResultStream> =>
-      inContext(context, session, async () => {
+      forUser(session, async () => {
         const planned = tickets.get(session.key, handle);
         const queryId = takeQueryId(planned);
         const { clientAddress } = context;
@@ -242,7 +240,7 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
     },
 
     prepare: (session, text, context) =>
-      inContext(context, session, () => {
+      forUser(session, () => {
         const { sql, sentSql } = statementText(text);
         return beforeRun(session, { sql, sentSql }, context, async (signal): Promise<PreparedStatement> => {
           const {
@@ -268,7 +266,7 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
     },
 
     planPrepared: (session, handle, context) =>
-      inContext(context, session, async () => {
+      forUser(session, async () => {
         const statement = prepared.get(session.key, handle);
         const { sql, parameters } = statement;
         return beforeRun(session, statement, context, async (signal, query) => {
@@ -283,10 +281,10 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
       }),
 
     update: (session, text, context) =>
-      inContext(context, session, () => runUpdate(session, statementText(text), context)),
+      forUser(session, () => runUpdate(session, statementText(text), context)),
 
     updatePrepared: (session, handle, parameters, context) =>
-      inContext(context, session, async () => {
+      forUser(session, async () => {
         const statement = prepared.get(session.key, handle);
         return await runUpdate(session, statement, context, () =>
           parameters === undefined ? statement.parameters : parametersOf(parameters, statement),
@@ -294,7 +292,7 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
       }),
 
     ingest: (session, target, rows, context) =>
-      inContext(context, session, () =>
+      forUser(session, () =>
         ingestTracked(session, target, context, (options) => dependencies.ingest(target, rows, options)),
       ),
 
@@ -358,11 +356,9 @@ function statementTypeOf(planner: StatementPlannerDependencies, sql: string) {
   }
 }
 
-function inContext<T>(
-  context: CallContext,
-  session: Session | undefined,
-  body: () => Promise<T>,
-): Promise<T> {
-  const fields = session === undefined ? {} : { user: session.identity.username, session_id: session.label };
-  return withLogContext({ ...correlation(context), ...fields }, body);
+/** Log records and spans of what is done for a user name them; the caller's own ids they have from the call. */
+function forUser<T>({ identity, label }: Session, body: () => Promise<T>): Promise<T> {
+  const fields = { user: identity.username, session_id: label };
+  describeSpan(fields);
+  return withLogContext(fields, body);
 }
