@@ -8,6 +8,7 @@ import { createFlightServer, type FlightServer } from '@svc/flight';
 import { type Audit, openAudit } from './audit/open-audit.js';
 import { createFlightBackend } from './frontends/flight/flight-backend.js';
 import { type Prepared, preparedBytes } from './frontends/flight/prepared.js';
+import { createAdminGate } from './identity/admin-gate.js';
 import { createAuthentication } from './identity/authentication.js';
 import { HandleTable, preparedStatementErrors, ticketErrors } from './identity/handle-table.js';
 import { createLocalIdentity, localUsername, readOrCreatePassword } from './identity/local-identity.js';
@@ -116,6 +117,7 @@ function assemble(options: CoordinatorOptions, parts: Parts): Coordinator {
     prepared.sweep();
   }, sweepPeriodMs).unref();
 
+  const authentication = createAuthentication(sessions, identity);
   const startedAtMs = performance.now();
   let isReady = false;
   let admin: AdminServer | undefined;
@@ -124,6 +126,9 @@ function assemble(options: CoordinatorOptions, parts: Parts): Coordinator {
 
   const adminBackend = {
     isReady: () => isReady,
+    authorizeAdmin: createAdminGate(authentication, identity, config['auth.admin_role']),
+    // What catalogs tell is asked for anew by every statement: there is nothing kept that could be stale.
+    refreshCatalogs: async () => {},
     metricsText: () => {
       runner.tracker.flush();
       return metrics.text();
@@ -165,13 +170,14 @@ function assemble(options: CoordinatorOptions, parts: Parts): Coordinator {
         backend: adminBackend,
         bindAddress,
         metricsPort: config['metrics.prometheus_port'],
+        trustedProxies: config['server.trusted_proxies'],
         logger: logger.child('svc::admin'),
       });
       if (config['server.flight_enabled']) {
         const tls = await readTls(config);
         flight = await createFlightServer({
           backend: createFlightBackend({
-            authentication: createAuthentication(sessions, identity),
+            authentication,
             sessions,
             planner,
             runner,

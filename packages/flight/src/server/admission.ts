@@ -46,7 +46,7 @@ export interface Admission<S> {
   /** The call that a handler was given this metadata with. */
   admitted(metadata: Metadata): AdmittedCall<S>;
   readonly isDraining: boolean;
-  /** From now on new calls are refused with SHUTTING_DOWN; resolves once the running ones have ended. */
+  /** From now on nobody signs in; resolves once the calls that run now have ended, whatever came after them. */
   drain(): Promise<void>;
   /** Aborts what still runs. */
   abortAll(reason: QueryError): void;
@@ -55,19 +55,31 @@ export interface Admission<S> {
 /** What a client may send before it is known. */
 const MAX_HANDSHAKE_BYTES = 64 * 1024;
 
-/** Calls that a draining server still takes: they only give back what a running statement holds. */
-const methodsWhileDraining: ReadonlySet<FlightMethod> = new Set(['DoAction']);
+/**
+ * Calls that a draining server still takes: they give back what a running statement holds, or bring a statement, which is
+ * the backend's to refuse, as it keeps account of statements.
+ */
+const methodsWhileDraining: ReadonlySet<FlightMethod> = new Set([
+  'DoAction',
+  'GetFlightInfo',
+  'PollFlightInfo',
+  'GetSchema',
+  'DoGet',
+  'DoPut',
+]);
 
 export function createAdmission<S>(options: AdmissionOptions<S>): Admission<S> {
   const { authenticator, connection, logger, maxUploadMessageBytes } = options;
   const admittedCalls = new WeakMap<Metadata, AdmittedCall<S>>();
   const running = new Set<AbortController>();
   let draining = false;
+  let awaited: Set<AbortController> | undefined;
   let onIdle: (() => void) | undefined;
 
   const leave = (controller: AbortController) => {
     running.delete(controller);
-    if (running.size === 0) onIdle?.();
+    awaited?.delete(controller);
+    if (awaited?.size === 0) onIdle?.();
   };
 
   const admit = async (
@@ -144,7 +156,8 @@ export function createAdmission<S>(options: AdmissionOptions<S>): Admission<S> {
       draining = true;
       return new Promise((resolve) => {
         onIdle = resolve;
-        if (running.size === 0) resolve();
+        awaited = new Set(running);
+        if (awaited.size === 0) resolve();
       });
     },
     abortAll(reason) {

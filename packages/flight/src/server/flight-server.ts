@@ -49,8 +49,8 @@ export interface FlightServerKeepalive {
 export interface FlightServer {
   readonly port: number;
   /**
-   * Refuses new calls with a retriable SHUTTING_DOWN while running ones finish, for at most `deadlineMs`; then ends
-   * what is left, and closes every connection. Idempotent.
+   * Refuses to sign anybody in, with a retriable SHUTTING_DOWN, while the calls that run finish, for at most `deadlineMs`;
+   * then ends what is left, and closes every connection. New statements are the backend's to refuse. Idempotent.
    */
   close(deadlineMs: number): Promise<void>;
   /** Cuts everything off at once. Idempotent. */
