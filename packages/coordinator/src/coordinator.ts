@@ -1,6 +1,5 @@
 /** The coordinator: everything of one service process, started in order and stopped in reverse. */
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { type AdminServer, startAdmin } from '@svc/admin';
 import { type Config, type Logger, type Metrics, QueryError } from '@svc/base';
 import { createHostPool, type EnginePool, supportedDuckDbVersion } from '@svc/engine';
@@ -11,7 +10,7 @@ import { type Prepared, preparedBytes } from './frontends/flight/prepared.js';
 import { createAdminGate } from './identity/admin-gate.js';
 import { createAuthentication } from './identity/authentication.js';
 import { HandleTable, preparedStatementErrors, ticketErrors } from './identity/handle-table.js';
-import { createLocalIdentity, localUsername, readOrCreatePassword } from './identity/local-identity.js';
+import { type OpenIdentity, openIdentity, type SignInFacts } from './identity/open-identity.js';
 import { SessionStore } from './identity/session-store.js';
 import { type PlannedStatement, plannedBytes } from './planner/planned-statement.js';
 import { createPlanning } from './service/create-planning.js';
@@ -38,8 +37,7 @@ export interface Listener {
 
 export interface Coordinator {
   readonly engineVersion: string;
-  readonly localUsername: string;
-  readonly passwordPath: string;
+  readonly signIn: SignInFacts;
   /** Opens every listener; clients are served from then on. */
   listen(): Promise<readonly Listener[]>;
   /** Takes a log file that was renamed as one to leave: lines go to the file that has its name now. */
@@ -59,14 +57,13 @@ const handleLimits = { maxPerSession: 1000, maxBytes: 128 * 2 ** 20 };
 
 /** Starts what listeners need: identity, engine hosts, catalog, caches. Throws CONFIGURATION_ERROR. */
 export async function startCoordinator(options: CoordinatorOptions): Promise<Coordinator> {
-  const { config, logger } = options;
-  const passwordPath = join(config['server.data_dir'], 'local-password');
-  const identity = createLocalIdentity(await readOrCreatePassword(passwordPath));
+  const { config, logger, metrics } = options;
+  const identity = await openIdentity({ config, logger, metrics, now: options.now ?? Date.now });
   const audit = await openAudit(options);
   const pool = createHostPool(poolOptions(config, logger));
   try {
     const lake = await openLake(config);
-    return assemble(options, { pool, lake, passwordPath, identity, audit });
+    return assemble(options, { pool, lake, identity, audit });
   } catch (error) {
     await pool.destroy();
     await audit?.close(auditFlushMs);
@@ -77,13 +74,11 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Coo
 interface Parts {
   readonly lake: Lake;
   readonly pool: EnginePool;
-  readonly passwordPath: string;
-  readonly identity: ReturnType<typeof createLocalIdentity>;
+  readonly identity: OpenIdentity;
   readonly audit: Audit | undefined;
 }
 
-function assemble(options: CoordinatorOptions, parts: Parts): Coordinator {
-  const { pool, lake, passwordPath, identity, audit } = parts;
+function assemble(options: CoordinatorOptions, { pool, lake, identity, audit }: Parts): Coordinator {
   const { config, logger, metrics, version } = options;
   const now = options.now ?? Date.now;
   const planning = createPlanning({ config, pool, lake, metrics });
@@ -150,6 +145,7 @@ function assemble(options: CoordinatorOptions, parts: Parts): Coordinator {
     isReady = false;
     clearInterval(sweeper);
     flight?.destroy();
+    identity.close();
     sessions.closeAll();
     try {
       await pool.destroy();
@@ -162,8 +158,7 @@ function assemble(options: CoordinatorOptions, parts: Parts): Coordinator {
 
   return {
     engineVersion: supportedDuckDbVersion,
-    localUsername,
-    passwordPath,
+    signIn: identity.facts,
     async listen() {
       const bindAddress = config['server.bind_address'];
       admin = await startAdmin({

@@ -132,7 +132,8 @@ function* checkSignIn(config: Config): Iterable<CrossProblem> {
   }
 }
 
-function isOpenHttp(url: string): boolean {
+/** Whether what is sent to a URL can be read on the way: http, to an address that is not loopback. */
+export function isOpenHttp(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   return protocol === 'http:' && !isLoopbackAddress(hostname.replace(/^\[|\]$/g, ''));
 }

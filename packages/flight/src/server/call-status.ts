@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js';
-import { errorFields, type Logger, QueryError } from '@svc/base';
+import { type Logger, QueryError } from '@svc/base';
 
 /** A gRPC status as grpc-js takes it. */
 export interface CallStatus {
@@ -19,20 +19,7 @@ export function toCallStatus(error: QueryError): CallStatus {
   return { code: status[error.grpcStatus], details: safeDetails(`[${error.code}] ${error.message}`) };
 }
 
-/** Why somebody is not known here: such calls leave no record but this one. */
-const refusals: ReadonlySet<QueryError['code']> = new Set([
-  'UNAUTHENTICATED',
-  'SESSION_EXPIRED',
-  'SESSION_LOST',
-  'INSECURE_TRANSPORT',
-  'SIGN_IN_LIMITED',
-  'IDENTITY_PROVIDER_UNAVAILABLE',
-]);
-
-/**
- * Normalises whatever was caught. Defects are logged with their cause; the client learns only that there was one. Calls of
- * whoever is not signed in are logged, too.
- */
+/** Normalises whatever was caught. Defects are logged with their cause; the client learns only that there was one. */
 export function reportError(caught: unknown, logger: Logger, method: string): CallStatus {
   const error = QueryError.from(caught);
   if (error.code === 'INTERNAL_ERROR') {
@@ -40,8 +27,6 @@ export function reportError(caught: unknown, logger: Logger, method: string): Ca
       error.cause instanceof Error ? (error.cause.stack ?? error.cause.message) : String(error.cause);
     logger.log('error', 'A Flight call failed by a defect', { method, cause: cause.slice(0, 8192) });
   }
-  if (refusals.has(error.code))
-    logger.log('info', 'A call was refused: its caller is not known.', { method, ...errorFields(error) });
   return toCallStatus(error);
 }
 
