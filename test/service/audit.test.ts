@@ -235,10 +235,14 @@ describe('spec 6.1: at its ends, the audit log', () => {
     const client = await start();
     for (let run = 0; run < 20; run += 1) await rows(client, `SELECT ${run}`);
     await client.planStatement('SELECT 20');
+    const { tickets } = await client.planStatement(endless);
+    const running = assert.rejects(client.read(tickets[0] ?? new Uint8Array()).next());
+    await until('it runs', async () => (await service.metric('svc_engine_hosts{state="leased"}')) === 1);
     await service.coordinator.destroy();
+    await running;
     assert.deepEqual(
       (await entries()).map(({ query_text }) => query_text),
-      Array.from({ length: 21 }, (_none, run) => `SELECT ${run}`),
+      [...Array.from({ length: 20 }, (_none, run) => `SELECT ${run}`), endless, 'SELECT 20'],
     );
   });
 });

@@ -37,6 +37,7 @@ export class AuditLog {
   #isFailing = false;
   #shallReopen = false;
   #isClosed = false;
+  #closing: Promise<void> | undefined;
   #droppedSinceRecord = 0;
   #lastRecordMs = Number.NEGATIVE_INFINITY;
   #hasToldOfFailure = false;
@@ -76,8 +77,12 @@ export class AuditLog {
   }
 
   /** Writes what waits, within the deadline (a duration); counts what is left as lost. Idempotent. */
-  async close(deadlineMs: number): Promise<void> {
-    if (this.#isClosed) return;
+  close(deadlineMs: number): Promise<void> {
+    this.#closing ??= this.#close(deadlineMs);
+    return this.#closing;
+  }
+
+  async #close(deadlineMs: number): Promise<void> {
     this.#retryNow();
     const timeout = new AbortController();
     const expired = delay(deadlineMs, timeout.signal).catch(() => undefined);

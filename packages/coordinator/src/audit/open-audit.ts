@@ -25,7 +25,7 @@ const maxPendingBytes = 64 * 2 ** 20;
 const retryMs = 1000;
 
 /** A run that follows its plan follows at once; a client that only wanted the schema never sends one. */
-const plans = { graceMs: 10_000, maxBytes: 8 * 2 ** 20 };
+const plans = { graceMs: 10_000, maxBytes: 32 * 2 ** 20 };
 
 /** Undefined where none is configured. Throws CONFIGURATION_ERROR when the file cannot be opened. */
 export async function openAudit({ config, logger, metrics }: AuditOptions): Promise<Audit | undefined> {

@@ -19,6 +19,15 @@ describe('plans whose run does not come', () => {
     assert.deepEqual(await givenUp(1), ['one']);
   });
 
+  it('stay when there is only one, however large', async () => {
+    const { plans, givenUp } = newPlans({ maxBytes: 2 });
+    plans.planned('1', 'long');
+    plans.planned('2', 'longer');
+    plans.fetched('2');
+    plans.flush();
+    assert.deepEqual(await givenUp(1), ['long']);
+  });
+
   it('are given up all together at the end', async () => {
     const { plans, givenUp } = newPlans({});
     for (const plan of ['one', 'two']) plans.planned(plan, plan);

@@ -2,7 +2,7 @@
 export interface UnfetchedPlansOptions<T> {
   /** How long a run may take to follow its plan. */
   readonly graceMs: number;
-  /** Of all together; above it the oldest count as not fetched. */
+  /** Of all together; above it the oldest count as not fetched, but never the only one. */
   readonly maxBytes: number;
   readonly bytesOf: (plan: T) => number;
   readonly notFetched: (plan: T) => void;
@@ -23,7 +23,7 @@ export class UnfetchedPlans<T> {
     const bytes = this.#options.bytesOf(plan);
     this.#plans.set(queryId, { plan, bytes, sinceMs: performance.now() });
     this.#bytes += bytes;
-    while (this.#bytes > this.#options.maxBytes) this.#giveUpOldest();
+    while (this.#bytes > this.#options.maxBytes && this.#plans.size > 1) this.#giveUpOldest();
     this.#timer ??= setTimeout(() => this.#sweep(), this.#options.graceMs).unref();
   }
 

@@ -47,7 +47,7 @@ export interface RunOptions {
   readonly planned: PlannedStatement;
   /** Of the call; empty where there is none. */
   readonly clientAddress: string;
-  /** The client gets the number of changed rows, and not the statement's answer. */
+  /** The client gets the number of changed rows, and not the statement's answer; the caller has a span for all of it. */
   readonly isUpdate?: boolean;
   readonly signal: AbortSignal;
 }
@@ -73,10 +73,12 @@ export async function runPlanned(
     session_id: session.label,
     statement_type: planned.statementType,
   };
-  return await withLogContext(context, () => {
+  return await withLogContext(context, async () => {
+    if (options.isUpdate === true && planned.kind === 'answer')
+      return answerStream(planned, tracked, options);
     const span = openSpan('svc.query', { statement_type: planned.statementType });
     const query = { ...tracked, ...endingWith(tracked, span) };
-    return span.within(async () => {
+    return await span.within(async () => {
       try {
         return planned.kind === 'answer'
           ? answerStream(planned, query, options)

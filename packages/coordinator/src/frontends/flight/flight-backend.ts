@@ -1,5 +1,5 @@
 /** The Flight SQL door: translates between the protocol's calls and the service. */
-import { describeSpan, linkAbort, QueryError, withLogContext } from '@svc/base';
+import { describeSpan, linkAbort, QueryError, withLogContext, withSpan } from '@svc/base';
 import type {
   CallContext,
   FlightSqlBackend,
@@ -149,7 +149,7 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
     context: CallContext,
     parametersFor: () => Uint8Array | undefined = () => undefined,
   ): Promise<bigint> {
-    return await beforeRun(session, text, context, async (signal, { queryId }) => {
+    const run = async (signal: AbortSignal, { queryId }: TrackedQuery): Promise<bigint> => {
       const { sql } = text;
       const parameters = parametersFor();
       const planned = await planStatement(planner, { session, sql, signal, parameters, queryId });
@@ -165,7 +165,10 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
       });
       for await (const message of messages) message.release();
       return planned.changedRows ?? 0n;
-    });
+    };
+    return await beforeRun(session, text, context, (signal, query) =>
+      withSpan('svc.query', {}, () => run(signal, query)),
+    );
   }
 
   /** An upload is a query for the tracker, the log and the limits, although it has no text. */
@@ -190,7 +193,7 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
     try {
       throwIfClosed();
       const rowCount = await withLogContext({ query_id: queryId }, () =>
-        work({ session, queryId, signal: link.signal }),
+        withSpan('svc.query', {}, () => work({ session, queryId, signal: link.signal })),
       );
       query.finish();
       return rowCount;
