@@ -274,6 +274,7 @@ function openLog(changes: Partial<AuditLogOptions> = {}) {
     path: 'audit',
     onFailure: 'refuse',
     maxPendingBytes: 1_000_000,
+    gatherMs: 0,
     retryMs: 1,
     elapsed: () => 0,
     metrics: {

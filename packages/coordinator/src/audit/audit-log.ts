@@ -10,6 +10,8 @@ export interface AuditLogOptions {
   readonly onFailure: 'refuse' | 'count';
   /** Lines that wait to be written, at most. */
   readonly maxPendingBytes: number;
+  /** How long a line waits for others to be written together with it. */
+  readonly gatherMs: number;
   /** How long after a failure the next attempt is made. */
   readonly retryMs: number;
   /** Milliseconds of a clock that is never set. */
@@ -33,7 +35,7 @@ export class AuditLog {
   /** None when it has lost its name and could not be opened anew. */
   #file: AuditFile | undefined;
   #writing: Promise<void> | undefined;
-  #retryTimer: NodeJS.Timeout | undefined;
+  #timer: NodeJS.Timeout | undefined;
   #isFailing = false;
   #shallReopen = false;
   #isClosed = false;
@@ -57,7 +59,7 @@ export class AuditLog {
     if (!isTaken) {
       this.#dropped(1);
       this.#report('Lines of the audit log are lost: more wait to be written than there is room for.', {});
-    } else if (!this.#isFailing) this.#start();
+    } else if (!this.#isFailing) this.#startIn(this.#options.gatherMs);
   }
 
   /** Throws AUDIT_UNAVAILABLE while lines cannot be written, and when a slow disk has left too many behind. */
@@ -73,7 +75,7 @@ export class AuditLog {
   /** Lines from now on go to the file that has the name then; for a log that was renamed. */
   reopen(): void {
     this.#shallReopen = true;
-    this.#retryNow();
+    this.#start();
   }
 
   /** Writes what waits, within the deadline (a duration); counts what is left as lost. Idempotent. */
@@ -83,14 +85,14 @@ export class AuditLog {
   }
 
   async #close(deadlineMs: number): Promise<void> {
-    this.#retryNow();
+    this.#start();
     const timeout = new AbortController();
     const expired = delay(deadlineMs, timeout.signal).catch(() => undefined);
     // Lines that come meanwhile are written, too: whoever adds them has been told to stop by now.
     await Promise.race([this.#writing, expired]);
     timeout.abort();
     this.#isClosed = true;
-    clearTimeout(this.#retryTimer);
+    clearTimeout(this.#timer);
     const left = this.#queue.clear() + (this.#batch?.lineCount ?? 0);
     if (left > 0) {
       this.#dropped(left);
@@ -100,12 +102,13 @@ export class AuditLog {
     if (this.#writing === undefined) await this.#file?.close().catch(() => undefined);
   }
 
-  #retryNow(): void {
-    clearTimeout(this.#retryTimer);
-    this.#start();
+  #startIn(ms: number): void {
+    if (!this.#isClosed) this.#timer ??= setTimeout(() => this.#start(), ms);
   }
 
   #start(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
     if (this.#isClosed) return;
     this.#writing ??= this.#writeAll().finally(() => {
       this.#writing = undefined;
@@ -185,8 +188,7 @@ export class AuditLog {
   #failed(error: unknown): void {
     this.#isFailing = true;
     this.#report('The audit log cannot be written.', { error_message: reasonOf(error) });
-    if (this.#isClosed) return;
-    this.#retryTimer = setTimeout(() => this.#start(), this.#options.retryMs);
+    this.#startIn(this.#options.retryMs);
   }
 
   #dropped(count: number): void {

@@ -22,6 +22,8 @@ export interface AuditOptions {
 }
 
 const maxPendingBytes = 64 * 2 ** 20;
+/** Each write costs as much as the lines of many queries. */
+const gatherMs = 20;
 const retryMs = 1000;
 
 /** A run that follows its plan follows at once; a client that only wanted the schema never sends one. */
@@ -45,6 +47,7 @@ export async function openAudit({ config, logger, metrics }: AuditOptions): Prom
     path,
     onFailure: config['audit.on_failure'],
     maxPendingBytes,
+    gatherMs,
     retryMs,
     elapsed: () => performance.now(),
     metrics,
