@@ -4,8 +4,10 @@ import { type AdminServer, startAdmin } from '@svc/admin';
 import { type Config, type Logger, type Metrics, QueryError } from '@svc/base';
 import { createHostPool, type EnginePool, supportedDuckDbVersion } from '@svc/engine';
 import { createFlightServer, type FlightServer } from '@svc/flight';
+import { type Audit, openAudit } from './audit/open-audit.js';
 import { createFlightBackend } from './frontends/flight/flight-backend.js';
 import { type Prepared, preparedBytes } from './frontends/flight/prepared.js';
+import { createAdminGate } from './identity/admin-gate.js';
 import { createAuthentication } from './identity/authentication.js';
 import { HandleTable, preparedStatementErrors, ticketErrors } from './identity/handle-table.js';
 import { type OpenIdentity, openIdentity, type SignInFacts } from './identity/open-identity.js';
@@ -38,6 +40,8 @@ export interface Coordinator {
   readonly signIn: SignInFacts;
   /** Opens every listener; clients are served from then on. */
   listen(): Promise<readonly Listener[]>;
+  /** Takes a log file that was renamed as one to leave: lines go to the file that has its name now. */
+  reopenLogs(): void;
   /** Refuses new statements, lets running ones finish until the deadline (a duration), then ends them. Idempotent. */
   close(deadlineMs: number): Promise<void>;
   /** Ends everything at once. Idempotent. */
@@ -45,6 +49,8 @@ export interface Coordinator {
 }
 
 const sweepPeriodMs = 10_000;
+/** What the last lines of the audit log may take at the end. */
+const auditFlushMs = 2000;
 
 /** A ticket names every file that its statement will read, and no client gives tickets back. */
 const handleLimits = { maxPerSession: 1000, maxBytes: 128 * 2 ** 20 };
@@ -53,12 +59,14 @@ const handleLimits = { maxPerSession: 1000, maxBytes: 128 * 2 ** 20 };
 export async function startCoordinator(options: CoordinatorOptions): Promise<Coordinator> {
   const { config, logger, metrics } = options;
   const identity = await openIdentity({ config, logger, metrics, now: options.now ?? Date.now });
+  const audit = await openAudit(options);
   const pool = createHostPool(poolOptions(config, logger));
   try {
     const lake = await openLake(config, options.now ?? Date.now);
-    return assemble(options, { pool, lake, identity });
+    return assemble(options, { pool, lake, identity, audit });
   } catch (error) {
     await pool.destroy();
+    await audit?.close(auditFlushMs);
     throw error;
   }
 }
@@ -67,13 +75,14 @@ interface Parts {
   readonly lake: Lake;
   readonly pool: EnginePool;
   readonly identity: OpenIdentity;
+  readonly audit: Audit | undefined;
 }
 
-function assemble(options: CoordinatorOptions, { pool, lake, identity }: Parts): Coordinator {
+function assemble(options: CoordinatorOptions, { pool, lake, identity, audit }: Parts): Coordinator {
   const { config, logger, metrics, version } = options;
   const now = options.now ?? Date.now;
   const planning = createPlanning({ config, pool, lake, metrics });
-  const runner = createRunning({ config, pool, metrics, logger, lake, now });
+  const runner = createRunning({ config, pool, metrics, logger, lake, now, audit });
   const planner = createStatements({ planning, runner, lake, version });
   const sessions = new SessionStore({
     idleTimeoutMs: config['session.idle_timeout_secs'] * 1000,
@@ -104,6 +113,7 @@ function assemble(options: CoordinatorOptions, { pool, lake, identity }: Parts):
     prepared.sweep();
   }, sweepPeriodMs).unref();
 
+  const authentication = createAuthentication(sessions, identity);
   const startedAtMs = performance.now();
   let isReady = false;
   let admin: AdminServer | undefined;
@@ -112,6 +122,8 @@ function assemble(options: CoordinatorOptions, { pool, lake, identity }: Parts):
 
   const adminBackend = {
     isReady: () => isReady,
+    authorizeAdmin: createAdminGate(authentication, identity, config['auth.admin_role']),
+    refreshCatalogs: async (username: string | undefined) => lake.contexts.refresh(username),
     metricsText: () => {
       runner.tracker.flush();
       return metrics.text();
@@ -139,6 +151,7 @@ function assemble(options: CoordinatorOptions, { pool, lake, identity }: Parts):
       await pool.destroy();
     } finally {
       runner.tracker.flush();
+      await audit?.close(auditFlushMs);
       await admin?.destroy();
     }
   };
@@ -152,13 +165,14 @@ function assemble(options: CoordinatorOptions, { pool, lake, identity }: Parts):
         backend: adminBackend,
         bindAddress,
         metricsPort: config['metrics.prometheus_port'],
+        trustedProxies: config['server.trusted_proxies'],
         logger: logger.child('svc::admin'),
       });
       if (config['server.flight_enabled']) {
         const tls = await readTls(config);
         flight = await createFlightServer({
           backend: createFlightBackend({
-            authentication: createAuthentication(sessions, identity),
+            authentication,
             sessions,
             planner,
             runner,
@@ -174,6 +188,7 @@ function assemble(options: CoordinatorOptions, { pool, lake, identity }: Parts):
           port: config['server.flight_port'],
           ...(tls === undefined ? {} : { tls }),
           tlsTerminatedUpstream: config['server.tls_terminated_upstream'],
+          trustedProxies: config['server.trusted_proxies'],
           limits: { maxReceiveBytes: config['server.max_request_bytes'] },
           keepalive: {
             timeMs: config['server.keepalive_time_secs'] * 1000,
@@ -185,6 +200,7 @@ function assemble(options: CoordinatorOptions, { pool, lake, identity }: Parts):
       isReady = true;
       return listeners(config, admin, flight);
     },
+    reopenLogs: () => audit?.reopen(),
     async close(deadlineMs) {
       isReady = false;
       runner.admission.drain();

@@ -54,6 +54,10 @@ export type S3Status = 'ok' | 'error' | 'cancelled';
 export const engineHostStates = ['idle', 'leased'] as const;
 export type EngineHostState = (typeof engineHostStates)[number];
 
+export const auditOutcomes = ['written', 'dropped'] as const;
+/** What became of a line of the audit log. */
+export type AuditOutcome = (typeof auditOutcomes)[number];
+
 export const identityOperations = [
   'discovery',
   'keys',

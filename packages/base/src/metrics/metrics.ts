@@ -15,6 +15,8 @@ import {
   readCounter,
 } from './instruments.js';
 import {
+  type AuditOutcome,
+  auditOutcomes,
   type EngineHostState,
   engineHostStates,
   type QueryStatus,
@@ -66,6 +68,7 @@ export interface Metrics extends IdentityMetrics {
   readonly coordinatorMemory: { readFrom(read: () => MemoryUse): void };
 
   readonly queryErrors: LabelledCounter<{ readonly code: ErrorCode }>;
+  readonly auditRecords: LabelledCounter<{ readonly outcome: AuditOutcome }>;
   readonly scanRowGroups: LabelledCounter<{ readonly outcome: ScanOutcome }>;
   readonly stagingBytes: LabelledCounter<{ readonly source: StagingSource }>;
   readonly queueDepth: Gauge;
@@ -97,6 +100,7 @@ type QueryMetric =
   | 'queryDuration'
   | 'queryErrors'
   | 'rowsReturned'
+  | 'auditRecords'
   | 'activeQueries'
   | 'queueDepth';
 
@@ -121,6 +125,12 @@ function queryMetrics(registry: Registry): Pick<Metrics, QueryMetric> {
       (Object.keys(errorCodes) as ErrorCode[]).map((code) => ({ code })),
     ),
     rowsReturned: counter(registry, { name: 'svc_rows_returned_total', help: 'Rows sent to clients.' }),
+    auditRecords: labelledCounter(
+      registry,
+      { name: 'svc_audit_records_total', help: 'Lines of the audit log: written, or lost.' },
+      ['outcome'],
+      auditOutcomes.map((outcome) => ({ outcome })),
+    ),
     activeQueries: gauge(registry, {
       name: 'svc_active_queries',
       help: 'Queries that have not finished or failed, waiting ones included.',

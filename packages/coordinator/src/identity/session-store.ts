@@ -56,6 +56,13 @@ export class SessionStore {
 
   /** Undefined for a bearer that is none of a session here. Throws SESSION_EXPIRED for one whose session is over. */
   find(bearer: string): Session | undefined {
+    const session = this.peek(bearer);
+    if (session !== undefined) session.lastUsedAtMs = this.#options.now();
+    return session;
+  }
+
+  /** As `find`, for what is no use of the session: it gets as idle as it would. */
+  peek(bearer: string): Session | undefined {
     const entry = this.#entries.get(bearerKey(bearer));
     if (entry === undefined) return undefined;
     const now = this.#options.now();
@@ -64,7 +71,6 @@ export class SessionStore {
       this.#end(entry);
       throw sessionExpired();
     }
-    entry.session.lastUsedAtMs = now;
     return entry.session;
   }
 
