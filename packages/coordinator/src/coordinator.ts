@@ -83,6 +83,7 @@ function assemble(options: CoordinatorOptions, { pool, lake, passwordPath, ident
     idleTimeoutMs: config['session.idle_timeout_secs'] * 1000,
     maxAgeMs: config['session.max_age_secs'] * 1000,
     maxPerUser: config['session.max_per_user'],
+    maxTotal: config['session.max_total'],
     defaults: planner.sessionDefaults,
     now,
   });
