@@ -9,6 +9,8 @@ import { createFlightBackend } from './frontends/flight/flight-backend.js';
 import { type Prepared, preparedBytes } from './frontends/flight/prepared.js';
 import { createAuthentication } from './identity/authentication.js';
 import { HandleTable, preparedStatementErrors, ticketErrors } from './identity/handle-table.js';
+import { openScanLock } from './identity/lifecycle/open-scan-lock.js';
+import type { ScanLock } from './identity/lifecycle/scan-lock.js';
 import { createLocalIdentity, localUsername, readOrCreatePassword } from './identity/local-identity.js';
 import { SessionStore } from './identity/session-store.js';
 import { type PlannedStatement, plannedBytes } from './planner/planned-statement.js';
@@ -17,6 +19,7 @@ import { createRunning } from './service/create-running.js';
 import { createStatements } from './service/create-statements.js';
 import { type Lake, openLake } from './service/open-lake.js';
 import { poolOptions } from './service/pool-options.js';
+import { startUpkeep } from './service/start-upkeep.js';
 import { registerGauges } from './telemetry/gauges.js';
 
 export interface CoordinatorOptions {
@@ -46,8 +49,6 @@ export interface Coordinator {
   destroy(): Promise<void>;
 }
 
-const sweepPeriodMs = 10_000;
-
 /** A ticket names every file that its statement will read, and no client gives tickets back. */
 const handleLimits = { maxPerSession: 1000, maxBytes: 128 * 2 ** 20 };
 
@@ -59,7 +60,7 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Coo
   const pool = createHostPool(poolOptions(config, logger));
   try {
     const lake = await openLake(config);
-    return assemble(options, { pool, lake, passwordPath, identity });
+    return assemble(options, { pool, lake, passwordPath, identity, lock: await openScanLock(options) });
   } catch (error) {
     await pool.destroy();
     throw error;
@@ -71,9 +72,11 @@ interface Parts {
   readonly pool: EnginePool;
   readonly passwordPath: string;
   readonly identity: ReturnType<typeof createLocalIdentity>;
+  readonly lock: ScanLock;
 }
 
-function assemble(options: CoordinatorOptions, { pool, lake, passwordPath, identity }: Parts): Coordinator {
+function assemble(options: CoordinatorOptions, parts: Parts): Coordinator {
+  const { pool, lake, passwordPath, identity, lock } = parts;
   const { config, logger, metrics, version } = options;
   const now = options.now ?? Date.now;
   const planning = createPlanning({ config, pool, lake, metrics });
@@ -102,11 +105,15 @@ function assemble(options: CoordinatorOptions, { pool, lake, passwordPath, ident
     tickets.endSession(session.key);
     prepared.endSession(session.key);
   });
-  const sweeper = setInterval(() => {
-    sessions.sweep(runner.tracker.activeSessions());
-    tickets.sweep();
-    prepared.sweep();
-  }, sweepPeriodMs).unref();
+  const upkeep = startUpkeep(options, {
+    sessions,
+    lock,
+    sweep() {
+      sessions.sweep(runner.tracker.activeSessions());
+      tickets.sweep();
+      prepared.sweep();
+    },
+  });
 
   const startedAtMs = performance.now();
   let isReady = false;
@@ -135,11 +142,11 @@ function assemble(options: CoordinatorOptions, { pool, lake, passwordPath, ident
 
   const destroy = async () => {
     isReady = false;
-    clearInterval(sweeper);
+    const upkeepEnd = upkeep.close();
     flight?.destroy();
     sessions.closeAll();
     try {
-      await pool.destroy();
+      await Promise.all([upkeepEnd, pool.destroy()]);
     } finally {
       runner.tracker.flush();
       await admin?.destroy();

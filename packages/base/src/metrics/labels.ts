@@ -53,3 +53,11 @@ export type S3Status = 'ok' | 'error' | 'cancelled';
 
 export const engineHostStates = ['idle', 'leased'] as const;
 export type EngineHostState = (typeof engineHostStates)[number];
+
+export const renewalOutcomes = ['renewed', 'failed', 'abandoned'] as const;
+/** `failed`: the session is expired. `abandoned`: the session was closed, or the service stopped, meanwhile. */
+export type RenewalOutcome = (typeof renewalOutcomes)[number];
+
+export const scanLockOutcomes = ['held', 'missed'] as const;
+/** `missed`: nobody gave the lock in time, so that the scan went on without. */
+export type ScanLockOutcome = (typeof scanLockOutcomes)[number];

@@ -5,6 +5,8 @@ import {
   counter,
   type Gauge,
   gauge,
+  type Histogram,
+  histogram,
   type LabelledCounter,
   type LabelledGauge,
   type LabelledHistogram,
@@ -18,12 +20,16 @@ import {
   engineHostStates,
   type QueryStatus,
   queryStatuses,
+  type RenewalOutcome,
+  renewalOutcomes,
   type S3Operation,
   type S3Status,
+  type ScanLockOutcome,
   type ScanOutcome,
   type ScanStage,
   type StagingSource,
   type StatementType,
+  scanLockOutcomes,
   scanOutcomes,
   scanStages,
   stagingSources,
@@ -71,6 +77,10 @@ export interface Metrics {
   readonly engineHosts: LabelledGauge<EngineHostState>;
   /** Exposed as a counter that the engine pool keeps. */
   readonly engineHostsReplaced: Gauge;
+  readonly tokenRenewals: LabelledCounter<{ readonly outcome: RenewalOutcome }>;
+  readonly tokenScanDuration: Histogram;
+  /** Of scans that share a lock with other coordinators. */
+  readonly tokenScanLocks: LabelledCounter<{ readonly outcome: ScanLockOutcome }>;
 
   /** All of it in the Prometheus text format, to be served as `metricsContentType`. */
   text(): Promise<string>;
@@ -86,6 +96,7 @@ export function createMetrics(): Metrics {
     ...scanMetrics(registry),
     ...storageMetrics(registry),
     ...resourceMetrics(registry),
+    ...tokenMetrics(registry),
     text: () => registry.metrics(),
   };
 }
@@ -216,7 +227,10 @@ function resourceMetrics(registry: Registry): Pick<Metrics, ResourceMetric> {
     help: 'Used share of the memory limit: 0 below 70 %, 1 from 70 %, 2 from 85 %, 3 from 95 %.',
   });
   return {
-    activeSessions: gauge(registry, { name: 'svc_active_sessions', help: 'Open sessions.' }),
+    activeSessions: gauge(registry, {
+      name: 'svc_active_sessions',
+      help: 'Sessions that would answer a call.',
+    }),
     healthyWorkers: gauge(registry, {
       name: 'svc_healthy_workers',
       help: 'Nodes that can run query fragments; on one node the node itself.',
@@ -241,5 +255,38 @@ function resourceMetrics(registry: Registry): Pick<Metrics, ResourceMetric> {
       name: 'svc_engine_hosts_replaced_total',
       help: 'Engine processes recycled, crashed or killed since the start.',
     }),
+  };
+}
+
+function tokenMetrics(
+  registry: Registry,
+): Pick<Metrics, 'tokenRenewals' | 'tokenScanDuration' | 'tokenScanLocks'> {
+  return {
+    tokenRenewals: labelledCounter(
+      registry,
+      {
+        name: 'svc_token_renewals_total',
+        help: 'Sessions whose tokens were about to expire, by what came of it.',
+      },
+      ['outcome'],
+      renewalOutcomes.map((outcome) => ({ outcome })),
+    ),
+    tokenScanDuration: histogram(
+      registry,
+      {
+        name: 'svc_token_scan_duration_seconds',
+        help: 'Time that a scan took which renewed tokens, with its wait for the lock.',
+      },
+      durationBuckets,
+    ),
+    tokenScanLocks: labelledCounter(
+      registry,
+      {
+        name: 'svc_token_scan_locks_total',
+        help: 'Scans that shared a lock with other coordinators, by whether they had it.',
+      },
+      ['outcome'],
+      scanLockOutcomes.map((outcome) => ({ outcome })),
+    ),
   };
 }
