@@ -6,4 +6,6 @@ export type {
   EmbeddedRunOptions,
   EmbeddedService,
 } from './embedded/embedded-service.js';
+export { openScanLock, type ScanLockOptions } from './identity/lifecycle/open-scan-lock.js';
+export type { ScanLock } from './identity/lifecycle/scan-lock.js';
 export { startCoordinator } from './start-coordinator.js';

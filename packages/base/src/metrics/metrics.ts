@@ -5,8 +5,6 @@ import {
   counter,
   type Gauge,
   gauge,
-  type Histogram,
-  histogram,
   type LabelledCounter,
   type LabelledGauge,
   type LabelledHistogram,
@@ -20,22 +18,19 @@ import {
   engineHostStates,
   type QueryStatus,
   queryStatuses,
-  type RenewalOutcome,
-  renewalOutcomes,
   type S3Operation,
   type S3Status,
-  type ScanLockOutcome,
   type ScanOutcome,
   type ScanStage,
   type StagingSource,
   type StatementType,
-  scanLockOutcomes,
   scanOutcomes,
   scanStages,
   stagingSources,
   statementTypes,
 } from './labels.js';
 import { memoryPressure } from './memory-pressure.js';
+import { type TokenMetrics, tokenMetrics } from './token-metrics.js';
 
 /** Specification section 2.8. Seconds. */
 const durationBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
@@ -49,7 +44,7 @@ export interface MemoryUse {
  * Every metric of the service, under the names of specification section 2.8 (first group) and our own (second group).
  * Counters are told what happened; gauges ask their owner at each scrape.
  */
-export interface Metrics {
+export interface Metrics extends TokenMetrics {
   readonly queryCount: LabelledCounter<{
     readonly status: QueryStatus;
     readonly statement_type: StatementType;
@@ -77,10 +72,6 @@ export interface Metrics {
   readonly engineHosts: LabelledGauge<EngineHostState>;
   /** Exposed as a counter that the engine pool keeps. */
   readonly engineHostsReplaced: Gauge;
-  readonly tokenRenewals: LabelledCounter<{ readonly outcome: RenewalOutcome }>;
-  readonly tokenScanDuration: Histogram;
-  /** Of scans that share a lock with other coordinators. */
-  readonly tokenScanLocks: LabelledCounter<{ readonly outcome: ScanLockOutcome }>;
 
   /** All of it in the Prometheus text format, to be served as `metricsContentType`. */
   text(): Promise<string>;
@@ -255,38 +246,5 @@ function resourceMetrics(registry: Registry): Pick<Metrics, ResourceMetric> {
       name: 'svc_engine_hosts_replaced_total',
       help: 'Engine processes recycled, crashed or killed since the start.',
     }),
-  };
-}
-
-function tokenMetrics(
-  registry: Registry,
-): Pick<Metrics, 'tokenRenewals' | 'tokenScanDuration' | 'tokenScanLocks'> {
-  return {
-    tokenRenewals: labelledCounter(
-      registry,
-      {
-        name: 'svc_token_renewals_total',
-        help: 'Sessions whose tokens were about to expire, by what came of it.',
-      },
-      ['outcome'],
-      renewalOutcomes.map((outcome) => ({ outcome })),
-    ),
-    tokenScanDuration: histogram(
-      registry,
-      {
-        name: 'svc_token_scan_duration_seconds',
-        help: 'Time that a scan took which renewed tokens, with its wait for the lock.',
-      },
-      durationBuckets,
-    ),
-    tokenScanLocks: labelledCounter(
-      registry,
-      {
-        name: 'svc_token_scan_locks_total',
-        help: 'Scans that shared a lock with other coordinators, by whether they had it.',
-      },
-      ['outcome'],
-      scanLockOutcomes.map((outcome) => ({ outcome })),
-    ),
   };
 }

@@ -25,7 +25,7 @@ export interface TokenScanOptions {
   readonly now: () => number;
   /** From 0 to 1. */
   readonly random: () => number;
-  readonly timings?: TokenScanTimings;
+  readonly timings: TokenScanTimings;
 }
 
 export interface TokenScanTimings {
@@ -39,7 +39,7 @@ export interface TokenScanTimings {
 
 const bufferMs = 60_000;
 const maxConcurrent = 8;
-const defaultTimings: TokenScanTimings = { spreadEachMs: 20, spreadMs: 2000, deadlineMs: 15_000 };
+export const defaultSpread = { spreadEachMs: 20, spreadMs: 2000 } as const;
 
 interface Renewal {
   readonly session: Session;
@@ -84,7 +84,7 @@ interface Scan extends TokenScanOptions {
 }
 
 async function renewAll(due: readonly Renewal[], scan: Scan): Promise<void> {
-  const { random, logger, isAlone, signal, timings = defaultTimings } = scan;
+  const { random, logger, isAlone, signal, timings } = scan;
   const sinceMs = performance.now();
   const eachMs = Math.min(timings.spreadEachMs, timings.spreadMs / due.length);
   const waiting = due.entries();
@@ -106,7 +106,7 @@ async function renewAll(due: readonly Renewal[], scan: Scan): Promise<void> {
 }
 
 async function renewOne({ session, tokens, renew }: Renewal, scan: Scan): Promise<void> {
-  const { metrics, logger, signal, timings = defaultTimings } = scan;
+  const { metrics, logger, signal, timings } = scan;
   const who = { session_id: session.label, user: session.identity.username };
   using link = linkAbort([signal, session.closed], timings.deadlineMs, () => overdue(timings.deadlineMs));
   try {
