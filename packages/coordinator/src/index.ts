@@ -8,4 +8,5 @@ export type {
 } from './embedded/embedded-service.js';
 export { openScanLock, type ScanLockOptions } from './identity/lifecycle/open-scan-lock.js';
 export type { ScanLock } from './identity/lifecycle/scan-lock.js';
+export { SessionStore } from './identity/session-store.js';
 export { startCoordinator } from './start-coordinator.js';

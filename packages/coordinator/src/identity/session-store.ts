@@ -35,7 +35,6 @@ export class SessionStore {
   /** By the bearer's digest: a look-up by digest leaks nothing about near misses by its timing. */
   readonly #entries = new Map<string, Entry>();
   readonly #entryOf = new WeakMap<Session, Entry>();
-  /** Each user's, in the order of their last use. */
   readonly #byUser = new Map<string, Set<Entry>>();
   /**
    * Digests of bearers whose sessions expired, oldest first: their owners are told so after the session itself is gone. As
@@ -104,7 +103,7 @@ export class SessionStore {
     }
     // Its queries go on: they began while it was valid. The sweep ends it after the last of them.
     if (isSpent(entry.session, now)) throw sessionExpired();
-    this.#use(entry, now);
+    entry.session.lastUsedAtMs = now;
     return entry.session;
   }
 
@@ -125,10 +124,7 @@ export class SessionStore {
    */
   sweep(active: ReadonlySet<Session> = new Set()): void {
     const now = this.#options.now();
-    for (const session of active) {
-      const entry = this.#entryOf.get(session);
-      if (entry !== undefined && this.#entries.has(entry.digest)) this.#use(entry, now);
-    }
+    for (const session of active) session.lastUsedAtMs = now;
     for (const entry of [...this.#entries.values()]) {
       const { session } = entry;
       if (this.#isOutdated(session, now)) this.#end(entry, 'outdated');
@@ -170,14 +166,6 @@ export class SessionStore {
     return session;
   }
 
-  /** A set keeps the order in which its members were added. */
-  #use(entry: Entry, now: number): void {
-    entry.session.lastUsedAtMs = now;
-    const own = this.#byUser.get(entry.session.identity.username);
-    own?.delete(entry);
-    own?.add(entry);
-  }
-
   #isOutdated(session: Session, now: number): boolean {
     return (
       now - session.lastUsedAtMs > this.#options.idleTimeoutMs ||
@@ -188,10 +176,7 @@ export class SessionStore {
   #makeRoom(username: string): void {
     const { maxPerUser, maxTotal } = this.#options;
     const own = this.#byUser.get(username);
-    for (const entry of own ?? []) {
-      if (own === undefined || own.size < maxPerUser) break;
-      this.#end(entry, 'outdated');
-    }
+    while (own !== undefined && own.size >= maxPerUser) this.#end(leastRecentlyUsed(own), 'outdated');
     if (this.#entries.size >= maxTotal)
       throw new QueryError(
         'TOO_MANY_SESSIONS',
@@ -219,6 +204,12 @@ export class SessionStore {
       this.#expired.delete(oldest);
     }
   }
+}
+
+function leastRecentlyUsed(entries: Iterable<Entry>): Entry {
+  return [...entries].reduce((oldest, entry) =>
+    entry.session.lastUsedAtMs < oldest.session.lastUsedAtMs ? entry : oldest,
+  );
 }
 
 function sessionExpired(): QueryError {
