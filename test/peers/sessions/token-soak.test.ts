@@ -17,7 +17,7 @@ const signInsAtOnce = 4;
 const pauseMs = 4000;
 const { keycloak, folder, root, seconds } = servers;
 
-const closing: (() => Promise<unknown> | void)[] = [];
+const closing: (() => unknown)[] = [];
 after(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
