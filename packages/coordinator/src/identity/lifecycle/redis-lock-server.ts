@@ -30,7 +30,7 @@ export function connectRedisLockServer({ address, onProblem, random }: RedisLock
   const redis = address.isCluster
     ? openCluster(address, reconnectAfterMs)
     : openServer(address, reconnectAfterMs);
-  const told = (error: unknown) => new Error(withoutSecrets(error, address));
+  const told = (error: unknown) => new Error(withoutPassword(error, address));
   redis.on('error', (error: unknown) => onProblem(told(error).message));
   // Of one node of a cluster.
   redis.on('node error', (error: unknown) => onProblem(told(error).message));
@@ -99,11 +99,7 @@ function openCluster(address: RedisAddress, reconnectAfterMs: ReconnectAfter): C
 }
 
 /** Servers repeat commands that they do not know, arguments included: an old one the password of AUTH. */
-function withoutSecrets(error: unknown, { username, password }: RedisAddress): string {
-  const reasons = error instanceof Error && 'lastNodeError' in error ? [error, error.lastNodeError] : [error];
-  let text = reasons.map((reason) => (reason instanceof Error ? reason.message : String(reason))).join(' ');
-  for (const secret of [password, username]) {
-    if (secret !== undefined) text = text.replaceAll(secret, '***');
-  }
-  return text;
+function withoutPassword(error: unknown, { password }: RedisAddress): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return password === undefined ? text : text.replaceAll(password, '***');
 }
