@@ -134,8 +134,8 @@ function checkRenewals(
     const moments = [sinceMs ?? 0, ...renewedMs, untilMs ?? 0];
     const pauses = moments.slice(1).map((moment, index) => moment - (moments[index] ?? 0));
     assert.ok(Math.max(...pauses) < 45_000, `${label} was not renewed in time: ${pauses}`);
-    const between = pauses.slice(1, -1);
-    assert.ok(Math.min(...between) > 9000, `${label} was renewed twice in a period: ${pauses}`);
+    // Records are of the provider's answers, the age of tokens is of the questions: a slow answer shortens a pause.
+    assert.ok(Math.min(...pauses.slice(1, -1)) > 5000, `${label} was renewed twice in a period: ${pauses}`);
   }
   assert.deepEqual(
     upkeep.flatMap(({ expired }) => expired),

@@ -14,7 +14,8 @@ export interface ScanLockOptions {
 
 /** The lock of this coordinator's token scans. Waits for no server. Throws CONFIGURATION_ERROR. */
 export async function openScanLock(options: ScanLockOptions): Promise<ScanLock> {
-  const { config, logger, metrics, random = Math.random } = options;
+  const { config, metrics, random = Math.random } = options;
+  const logger = options.logger.child('svc::identity');
   const url = config['coordinator.redis_url'];
   if (url === undefined) return noScanLock;
   const address = parseRedisAddress(url);

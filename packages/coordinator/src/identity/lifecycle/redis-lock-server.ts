@@ -35,18 +35,19 @@ export function connectRedisLockServer({ address, onProblem, random }: RedisLock
   // Of one node of a cluster.
   redis.on('node error', (error: unknown) => onProblem(told(error).message));
 
-  const call = async <T>(command: Promise<T>): Promise<T> => {
+  const call = async <T>(command: () => Promise<T>): Promise<T> => {
+    if (redis.status !== 'ready') throw new Error('There is no connection to Redis.');
     try {
-      return await command;
+      return await command();
     } catch (error) {
       throw told(error);
     }
   };
   return {
-    take: async (value, ttlMs) => (await call(redis.set(key, value, 'PX', ttlMs, 'NX'))) === 'OK',
-    keep: async (value, ttlMs) => (await call(redis.eval(keepScript, 1, key, value, ttlMs))) === 1,
+    take: async (value, ttlMs) => (await call(() => redis.set(key, value, 'PX', ttlMs, 'NX'))) === 'OK',
+    keep: async (value, ttlMs) => (await call(() => redis.eval(keepScript, 1, key, value, ttlMs))) === 1,
     async release(value) {
-      await call(redis.eval(releaseScript, 1, key, value));
+      await call(() => redis.eval(releaseScript, 1, key, value));
     },
     close: () => redis.disconnect(),
   };
