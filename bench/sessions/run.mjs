@@ -1,5 +1,7 @@
 // Looking up, opening and closing one session among 10,000, in this process. See ../README.md.
 import { hash, randomBytes } from 'node:crypto';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { SessionStore } from '@svc/coordinator';
 
 const sessionCount = 10_000;
@@ -54,10 +56,12 @@ const eviction = ({ store }) => {
   return time(2000, () => store.create(next, ''));
 };
 
-globalThis.gc?.();
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc');
+collectGarbage();
 const before = process.memoryUsage();
 const many = open(sessionCount);
-globalThis.gc?.();
+collectGarbage();
 const after = process.memoryUsage();
 const few = open(sessionCount / 10);
 const bearerOf = (index) => many.bearers[(index * 7919) % sessionCount];
@@ -76,7 +80,5 @@ line('look-up / SHA-256', lookUp, digest, 'µs');
 line('open and close / of 1,000', turnover(many), turnover(few), 'µs');
 line('giving way / of 1,000', eviction(many), eviction(few), 'µs');
 console.log(`a sweep of ${sessionCount} takes ${sweepMs.toFixed(1)} ms`);
-if (globalThis.gc !== undefined)
-  console.log(
-    `a session takes ${Math.round((after.heapUsed - before.heapUsed) / sessionCount)} B with its tokens`,
-  );
+const sessionBytes = Math.round((after.heapUsed - before.heapUsed) / sessionCount);
+console.log(`a session takes ${sessionBytes} B with its tokens`);
