@@ -4,7 +4,7 @@ import { openScanLock } from '@svc/coordinator';
 
 export interface Turn {
   readonly isAlone: boolean;
-  /** Milliseconds since 1970, fractions included. */
+  /** Milliseconds of the machine's clock that is never set: the same for all processes. */
   readonly fromMs: number;
   readonly toMs: number;
 }
@@ -20,7 +20,7 @@ const lock = await openScanLock({
   logger,
   metrics: createMetrics(),
 });
-const nowMs = () => performance.timeOrigin + performance.now();
+const nowMs = () => Number(process.hrtime.bigint()) / 1e6;
 const turns: Turn[] = [];
 for (let turn = 0; turn < Number(LOCK_TURNS); turn += 1) {
   await lock.run(async (isAlone) => {
