@@ -143,7 +143,10 @@ function checkRenewals(
   );
 }
 
-/** Scans that had the lock never overlap; all have it while Redis is there, and again once it is back. */
+/**
+ * Scans that had the lock never overlap. While Redis is there, and again once it is back, all have it but one whose wait of five
+ * seconds another one outlasted, which needs a slow provider.
+ */
 function checkScans(
   upkeep: readonly Upkeep[],
   { killedMs = 0, backMs = 0, untilMs = 0 }: Readonly<Record<string, number>>,
@@ -158,7 +161,9 @@ function checkScans(
   }
   const reconnectMs = 15_000;
   for (const { fromMs, toMs, alone: isAlone } of scans) {
-    if (toMs < killedMs || fromMs > backMs + reconnectMs) assert.equal(isAlone, true, `a scan at ${fromMs}`);
+    if (isAlone || (toMs > killedMs && fromMs < backMs + reconnectMs)) continue;
+    const hasHolder = alone.some((holder) => holder.fromMs < fromMs && holder.toMs > fromMs);
+    assert.ok(hasHolder, `a scan at ${fromMs} had no lock, and nobody else had it`);
   }
   for (const each of upkeep) {
     assert.ok(
