@@ -10,6 +10,8 @@ import { type Prepared, preparedBytes } from './frontends/flight/prepared.js';
 import { createAdminGate } from './identity/admin-gate.js';
 import { createAuthentication } from './identity/authentication.js';
 import { HandleTable, preparedStatementErrors, ticketErrors } from './identity/handle-table.js';
+import { openScanLock } from './identity/lifecycle/open-scan-lock.js';
+import type { ScanLock } from './identity/lifecycle/scan-lock.js';
 import { type OpenIdentity, openIdentity, type SignInFacts } from './identity/open-identity.js';
 import { SessionStore } from './identity/session-store.js';
 import { type PlannedStatement, plannedBytes } from './planner/planned-statement.js';
@@ -18,6 +20,7 @@ import { createRunning } from './service/create-running.js';
 import { createStatements } from './service/create-statements.js';
 import { type Lake, openLake } from './service/open-lake.js';
 import { poolOptions } from './service/pool-options.js';
+import { startUpkeep } from './service/start-upkeep.js';
 import { registerGauges } from './telemetry/gauges.js';
 
 export interface CoordinatorOptions {
@@ -48,7 +51,6 @@ export interface Coordinator {
   destroy(): Promise<void>;
 }
 
-const sweepPeriodMs = 10_000;
 /** What the last lines of the audit log may take at the end. */
 const auditFlushMs = 2000;
 
@@ -63,7 +65,7 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Coo
   const pool = createHostPool(poolOptions(config, logger));
   try {
     const lake = await openLake(config, options.now ?? Date.now);
-    return assemble(options, { pool, lake, identity, audit });
+    return assemble(options, { pool, lake, identity, audit, lock: await openScanLock(options) });
   } catch (error) {
     await pool.destroy();
     await audit?.close(auditFlushMs);
@@ -76,9 +78,11 @@ interface Parts {
   readonly pool: EnginePool;
   readonly identity: OpenIdentity;
   readonly audit: Audit | undefined;
+  readonly lock: ScanLock;
 }
 
-function assemble(options: CoordinatorOptions, { pool, lake, identity, audit }: Parts): Coordinator {
+function assemble(options: CoordinatorOptions, parts: Parts): Coordinator {
+  const { pool, lake, identity, audit, lock } = parts;
   const { config, logger, metrics, version } = options;
   const now = options.now ?? Date.now;
   const planning = createPlanning({ config, pool, lake, metrics });
@@ -88,6 +92,7 @@ function assemble(options: CoordinatorOptions, { pool, lake, identity, audit }: 
     idleTimeoutMs: config['session.idle_timeout_secs'] * 1000,
     maxAgeMs: config['session.max_age_secs'] * 1000,
     maxPerUser: config['session.max_per_user'],
+    maxTotal: config['session.max_total'],
     defaults: planner.sessionDefaults,
     now,
   });
@@ -107,11 +112,15 @@ function assemble(options: CoordinatorOptions, { pool, lake, identity, audit }: 
     tickets.endSession(session.key);
     prepared.endSession(session.key);
   });
-  const sweeper = setInterval(() => {
-    sessions.sweep(runner.tracker.activeSessions());
-    tickets.sweep();
-    prepared.sweep();
-  }, sweepPeriodMs).unref();
+  const upkeep = startUpkeep(options, {
+    sessions,
+    lock,
+    sweep() {
+      sessions.sweep(runner.tracker.activeSessions());
+      tickets.sweep();
+      prepared.sweep();
+    },
+  });
 
   const authentication = createAuthentication(sessions, identity);
   const startedAtMs = performance.now();
@@ -143,12 +152,12 @@ function assemble(options: CoordinatorOptions, { pool, lake, identity, audit }: 
 
   const destroy = async () => {
     isReady = false;
-    clearInterval(sweeper);
+    const upkeepEnd = upkeep.close();
     flight?.destroy();
     identity.close();
     sessions.closeAll();
     try {
-      await pool.destroy();
+      await Promise.all([upkeepEnd, pool.destroy()]);
     } finally {
       runner.tracker.flush();
       await audit?.close(auditFlushMs);

@@ -78,3 +78,10 @@ export type SignInOutcome = (typeof signInOutcomes)[number];
 
 export const breakerStates = ['closed', 'half_open', 'open'] as const;
 export type BreakerState = (typeof breakerStates)[number];
+export const renewalOutcomes = ['renewed', 'failed', 'abandoned'] as const;
+/** `failed`: the session is expired. `abandoned`: the session was closed, or the service stopped, meanwhile. */
+export type RenewalOutcome = (typeof renewalOutcomes)[number];
+
+export const scanLockOutcomes = ['held', 'missed'] as const;
+/** `missed`: nobody gave the lock in time, so that the scan went on without. */
+export type ScanLockOutcome = (typeof scanLockOutcomes)[number];

@@ -33,6 +33,7 @@ import {
   statementTypes,
 } from './labels.js';
 import { memoryPressure } from './memory-pressure.js';
+import { type TokenMetrics, tokenMetrics } from './token-metrics.js';
 
 /** Specification section 2.8. Seconds. */
 const durationBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
@@ -46,7 +47,7 @@ export interface MemoryUse {
  * Every metric of the service, under the names of specification section 2.8 (first group) and our own (second group).
  * Counters are told what happened; gauges ask their owner at each scrape.
  */
-export interface Metrics extends IdentityMetrics {
+export interface Metrics extends IdentityMetrics, TokenMetrics {
   readonly queryCount: LabelledCounter<{
     readonly status: QueryStatus;
     readonly statement_type: StatementType;
@@ -91,6 +92,7 @@ export function createMetrics(): Metrics {
     ...storageMetrics(registry),
     ...resourceMetrics(registry),
     ...identityMetrics(registry),
+    ...tokenMetrics(registry),
     text: () => registry.metrics(),
   };
 }
@@ -228,7 +230,10 @@ function resourceMetrics(registry: Registry): Pick<Metrics, ResourceMetric> {
     help: 'Used share of the memory limit: 0 below 70 %, 1 from 70 %, 2 from 85 %, 3 from 95 %.',
   });
   return {
-    activeSessions: gauge(registry, { name: 'svc_active_sessions', help: 'Open sessions.' }),
+    activeSessions: gauge(registry, {
+      name: 'svc_active_sessions',
+      help: 'Sessions that would answer a call.',
+    }),
     healthyWorkers: gauge(registry, {
       name: 'svc_healthy_workers',
       help: 'Nodes that can run query fragments; on one node the node itself.',

@@ -65,7 +65,7 @@ function ownerOf(username: string, ...roles: readonly string[]): BearerOwner {
 function open(changes: Partial<IdentityProvider> = {}) {
   const clock = { now: 0 };
   const sessions = new SessionStore({
-    ...{ idleTimeoutMs: 1000, maxAgeMs: 100_000, maxPerUser: 10, now: () => clock.now },
+    ...{ idleTimeoutMs: 1000, maxAgeMs: 100_000, maxPerUser: 10, maxTotal: 100, now: () => clock.now },
     defaults: {
       ...{ catalog: 'lake', schema: undefined, timeZone: 'UTC' },
       ...{ queryTimeoutMs: undefined, maxResultBytes: undefined },

@@ -2,15 +2,16 @@ import { QueryError } from '@svc/base';
 import { isOwnBearer } from './bearer.js';
 import type { BearerOwner, Identity, IdentityProvider, SignInOrigin } from './identity-provider.js';
 import type { Session } from './session.js';
-import type { SessionStore } from './session-store.js';
+import { type SessionStore, sessionLost } from './session-store.js';
 
 /** Who is calling: the same for every door. */
 export interface Authentication {
-  /** A new session for a user name and a password; its bearer. Throws what the identity provider throws. */
+  /** A new session for a user name and a password; its bearer. Throws what the provider throws, and TOO_MANY_SESSIONS. */
   signIn(username: string, password: string, origin: SignInOrigin): Promise<string>;
   /**
    * The session of a bearer: of one that was issued here, or of an access token or a static token, whose session begins
-   * with its first use. Throws SESSION_EXPIRED, SESSION_LOST, UNAUTHENTICATED, IDENTITY_PROVIDER_UNAVAILABLE.
+   * with its first use. Throws SESSION_EXPIRED, SESSION_LOST, UNAUTHENTICATED, IDENTITY_PROVIDER_UNAVAILABLE and
+   * TOO_MANY_SESSIONS.
    */
   sessionOf(bearer: string, origin: SignInOrigin): Promise<Session>;
   /**
@@ -48,7 +49,7 @@ async function ownerOf(
     return await identity.ownerOf(bearer, origin);
   } catch (error) {
     if (isOwnBearer(bearer) && error instanceof QueryError && error.code === 'UNAUTHENTICATED')
-      throw new QueryError('SESSION_LOST', 'session lost, sign in again', { cause: error });
+      throw sessionLost(error);
     throw error;
   }
 }
