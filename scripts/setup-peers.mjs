@@ -2,13 +2,21 @@
 // do the same. Prints where they lie.
 import path from 'node:path';
 import { icebergJars } from './peers/tools.mjs';
-import { jdbcDriverJar, minioProgram, pythonEnvironment } from './support/peer-environment.mjs';
+import {
+  jdbcDriverJar,
+  keycloakFolder,
+  minioProgram,
+  pythonEnvironment,
+} from './support/peer-environment.mjs';
+import { redisPrograms } from './support/redis-programs.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
 
 console.log(await pythonEnvironment('clients', path.join(root, 'test', 'peers', 'requirements.txt')));
 console.log(await jdbcDriverJar());
 console.log(await minioProgram());
+console.log(await keycloakFolder());
+console.log((await redisPrograms()).server);
 console.log(await icebergJars(path.join(root, 'test', 'peers')));
 if (process.argv.includes('--bench'))
   console.log(await pythonEnvironment('sail', path.join(root, 'bench', 'requirements.txt')));

@@ -21,6 +21,7 @@ export const benches = [
   { name: 'cli', program: 'cli.py', needs: [], read: readCli },
   { name: 'catalog', program: 'catalog.py', needs: ['catalog'], read: readCatalog },
   { name: 'planning', script: 'planning/run.mjs', read: readPlanning },
+  { name: 'sessions', script: 'sessions/run.mjs', read: readSessions },
 ];
 
 function readTpch({ equal, queries, wrong, seconds }) {
@@ -322,6 +323,27 @@ function readPlanning(lines) {
       ...figures.map(({ scenario, measured, reference }) =>
         ratioBar({ name: `planning ${scenario}`, measured, reference, unit: 'ms', atMost: 0.5 }),
       ),
+    ],
+  };
+}
+
+function readSessions(lines) {
+  const figure = (name) => {
+    const [, measured, reference] =
+      lines
+        .find((line) => line.startsWith(name))
+        ?.split(/\s(?:measured|reference)\s/)
+        .map(Number.parseFloat) ?? [];
+    return { measured, reference, unit: 'µs' };
+  };
+  const lookUp = figure('look-up');
+  return {
+    details: lines.join('\n'),
+    bars: [
+      limitBar({ name: 'checking a session, of 10,000', measured: lookUp.measured, unit: 'µs', atMost: 100 }),
+      ratioBar({ name: 'checking a session against a bare SHA-256', ...lookUp, atMost: 4 }),
+      ratioBar({ name: 'open and close, 10,000 against 1,000', ...figure('open and close'), atMost: 3 }),
+      ratioBar({ name: 'giving way, 10,000 against 1,000', ...figure('giving way'), atMost: 3 }),
     ],
   };
 }

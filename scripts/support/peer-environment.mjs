@@ -1,6 +1,6 @@
 /**
  * Installs the real clients and servers outside the tree, once: Python environments with hashed requirements, the JDBC
- * driver, Iceberg Java, MinIO.
+ * driver, Iceberg Java, MinIO, Keycloak.
  *
  * Cache folder: `$SVC_CACHE`, else `svc-peers` in `$XDG_CACHE_HOME` or `~/.cache`. It may be deleted at any time while
  * nothing runs. Every entry is made aside and renamed into place under a name that holds its version or the hash of its
@@ -18,6 +18,8 @@ const jdbcDriver = {
   file: 'flight-sql-jdbc-driver-18.3.0.jar',
   sha256: '3f418b46c880e263558c5de669bdbede2c5d4375527ced116fb29f795b03704c',
 };
+const keycloakVersion = '26.7.3';
+const keycloakSha256 = '77657f30b7e90d70f727712ce1c967f430fd6a5e9f458d32d8c6df0635345f47';
 const minioVersion = 'v0.0.0-20260212201848-7aac2a2c5b7c';
 const mavenPlugin = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1';
 
@@ -81,6 +83,26 @@ export async function minioProgram() {
     });
   });
   return path.join(target, 'minio');
+}
+
+/**
+ * Keycloak, by Maven, and built once for how `test/peers/servers/keycloak.mjs` runs it; answers the folder it is in.
+ * Building takes half a minute of CPU.
+ */
+export async function keycloakFolder() {
+  const name = `keycloak-${keycloakVersion}`;
+  const target = path.join(cacheFolder(), name);
+  await installed(target, async (staging) => {
+    console.log('Fetching and building Keycloak …');
+    const archives = `${staging}-archives`;
+    const file = `keycloak-quarkus-dist-${keycloakVersion}.tar.gz`;
+    const artifact = `org.keycloak:keycloak-quarkus-dist:${keycloakVersion}:tar.gz`;
+    await maven('copy', [`-Dartifact=${artifact}`, `-DoutputDirectory=${archives}`]);
+    checkHashes(archives, `${keycloakSha256}  ${file}`);
+    await mustRun('tar', ['-xzf', path.join(archives, file), '-C', path.dirname(staging)]);
+    await mustRun(path.join(staging, 'bin', 'kc.sh'), ['build', '--db=dev-mem']);
+  });
+  return target;
 }
 
 /** All jars that a POM resolves to, which must be those of a list made by sha256sum; answers the folder they are in. */

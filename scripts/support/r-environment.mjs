@@ -1,11 +1,8 @@
-/**
- * R with the package reticulate, to run what R users write: the machine's own, or Debian's packages unpacked into the cache
- * folder, which takes no rights and changes nothing outside it. apt checks their signatures; the versions are those of the
- * distribution.
- */
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
+/** R with the package reticulate, to run what R users write: the machine's own, or Debian's. */
+import { copyFileSync, existsSync, readdirSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
-import { cacheFolder, installed, mustRun } from './peer-environment.mjs';
+import { machineLibraries, unpackDebianPackages } from './debian-packages.mjs';
+import { cacheFolder, installed } from './peer-environment.mjs';
 import { runCommand } from './run-command.mjs';
 
 const packages = ['r-base-core', 'r-cran-reticulate'];
@@ -17,26 +14,10 @@ export async function rEnvironment() {
   const target = path.join(cacheFolder(), 'r-debian');
   await installed(target, async (staging) => {
     console.log('Unpacking R …');
-    await unpack(staging);
+    await unpackDebianPackages(staging, packages);
     placeSettings(staging);
   });
   return unpackedR(target);
-}
-
-async function unpack(staging) {
-  const archives = path.join(staging, 'archives');
-  mkdirSync(path.join(archives, 'partial'), { recursive: true });
-  const lists = path.join(staging, 'lists');
-  mkdirSync(path.join(lists, 'partial'), { recursive: true });
-  const options = [`Dir::State::Lists=${lists}`, `Dir::Cache::Archives=${archives}`, 'Debug::NoLocking=true'];
-  const apt = (...args) =>
-    mustRun('apt-get', [...options.flatMap((option) => ['-o', option]), '-q', ...args]);
-  await apt('update');
-  // What the machine has already is not fetched: it is found where the machine keeps it.
-  await apt('install', '--yes', '--no-install-recommends', '--download-only', ...packages);
-  for (const file of readdirSync(archives).filter((name) => name.endsWith('.deb')))
-    await mustRun('dpkg-deb', ['--extract', path.join(archives, file), staging]);
-  for (const folder of [archives, lists]) rmSync(folder, { recursive: true });
 }
 
 /** What the packages' own installation would do: R's settings lie in /etc, where links point to. */
@@ -54,11 +35,10 @@ function placeSettings(staging) {
 
 /** The program itself: the script that usually starts it knows one place only. */
 function unpackedR(root) {
-  const lib = path.join(root, 'usr', 'lib');
-  const home = path.join(lib, 'R');
-  const machine = readdirSync(lib).find((name) => name.endsWith('-linux-gnu')) ?? '';
-  const libraries = [path.join(home, 'lib'), path.join(lib, machine)];
-  for (const name of ['blas', 'lapack']) libraries.push(path.join(lib, machine, name));
+  const home = path.join(root, 'usr', 'lib', 'R');
+  const machine = machineLibraries(root);
+  const libraries = [path.join(home, 'lib'), machine];
+  for (const name of ['blas', 'lapack']) libraries.push(path.join(machine, name));
   return {
     command: path.join(home, 'bin', 'exec', 'R'),
     args: [],

@@ -1,9 +1,10 @@
 export { abortable, delay, type LinkedAbort, linkAbort, throwIfAborted } from './async/abort.js';
 export { configurationPage } from './config/configuration-page.js';
-export { isLoopbackAddress, signInMode } from './config/cross-check.js';
+export { isLoopbackAddress, isOpenHttp, signInMode } from './config/cross-check.js';
 export { type ProcessEnvironment, readProcessEnvironment } from './config/environment.js';
 export { type ConfigSources, loadConfig } from './config/load-config.js';
 export type { Config } from './config/registry.js';
+export { parseTomlDocument } from './config/toml-file.js';
 export { formatBytes } from './config/value-types.js';
 export {
   type ErrorCategory,
@@ -14,9 +15,10 @@ export {
 } from './errors/codes.js';
 export { errorsPage } from './errors/errors-page.js';
 export { QueryError, type QueryErrorOptions, type SerializedError } from './errors/query-error.js';
-export { currentLogContext, type LogContext, withLogContext } from './log/context.js';
-export { correlationFields } from './log/correlation.js';
+export { bindScope, currentLogContext, type LogContext, withLogContext } from './log/context.js';
+export { outgoingCorrelation, withCorrelation } from './log/correlation.js';
 export { errorFields } from './log/error-fields.js';
+export { jsonLine } from './log/json-line.js';
 export {
   createLogger,
   type LogFields,
@@ -28,5 +30,7 @@ export {
   silentLogger,
 } from './log/logger.js';
 export { boundedText, redactSecrets } from './log/safe-text.js';
-export type { StatementType } from './metrics/labels.js';
+export type { BreakerState, IdentityOperation, StatementType } from './metrics/labels.js';
 export { createMetrics, type Metrics, metricsContentType } from './metrics/metrics.js';
+export { type ClientAddress, createClientAddress } from './network/client-address.js';
+export { describeSpan, type OpenSpan, openSpan, withSpan } from './telemetry/span.js';

@@ -155,7 +155,7 @@ export const serviceSettings = {
   ),
   'coordinator.redis_url': optional(
     redisUrl,
-    'Redis that keeps several coordinators from renewing tokens at the same time; not set: there is one coordinator.',
+    'Redis that keeps several coordinators from renewing tokens at the same time; not set: there is one coordinator. Certificates are checked as Node does (`NODE_EXTRA_CA_CERTS`).',
     { secret: true },
   ),
 

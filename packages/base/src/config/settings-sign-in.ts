@@ -30,7 +30,16 @@ export const signInSettings = {
     'A session without a call for this long is closed.',
   ),
   'session.max_age_secs': setting(sessionAge, 86_400, 'A session is closed at this age, however busy.'),
-  'session.max_per_user': setting(integer(1, 100_000), 256, 'Open sessions that one user may hold.'),
+  'session.max_per_user': setting(
+    integer(1, 100_000),
+    256,
+    'Open sessions that one user may hold; the least recently used one ends when there would be more.',
+  ),
+  'session.max_total': setting(
+    integer(1, 1_000_000),
+    20_000,
+    'Open sessions of all users; further sign-ins are refused until one ends.',
+  ),
   'session.handle_ttl_secs': setting(
     seconds(10),
     3600,
@@ -62,7 +71,7 @@ export const signInSettings = {
   ),
   'auth.issuer': optional(
     url,
-    'Issuer whose access tokens are taken as bearers; not set: the one of the password grant, and none in the client-credentials mode.',
+    'Issuer whose access tokens are taken as bearers, as its discovery document and its tokens name it; not set: `auth.idp_url` with `auth.realm`, or none where that is not set.',
   ),
   'auth.audience': setting(
     list(string),
@@ -82,7 +91,7 @@ export const signInSettings = {
   'auth.username_claim': setting(
     string,
     'preferred_username',
-    'Claim of an access token that names the user; where a token has none, `sub` does.',
+    'Claim of an access token that names the user, also after a sign-in by password; where a token has none, `sub` does.',
   ),
   'auth.admin_role': setting(
     string,

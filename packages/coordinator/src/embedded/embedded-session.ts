@@ -55,9 +55,11 @@ export async function createEmbeddedSession(
       const planned = await planStatement(planner, { session, sql, signal: link.signal });
       if (signal.aborted) throw QueryError.from(signal.reason);
       const namesFiles = planned.kind === 'fragment' && planned.fragment.tables.some(isOfFiles);
-      return await runPlanned(runner, { session, planned, signal }).catch((error: unknown) => {
-        throw namesFiles ? withoutExcerpt(error) : error;
-      });
+      return await runPlanned(runner, { session, planned, signal, clientAddress: '' }).catch(
+        (error: unknown) => {
+          throw namesFiles ? withoutExcerpt(error) : error;
+        },
+      );
     },
   };
 }

@@ -1,6 +1,6 @@
 /** Turns one SQL text of a session into something that is ready to run, whatever door it came through. */
 import { randomUUID } from 'node:crypto';
-import { QueryError } from '@svc/base';
+import { QueryError, withSpan } from '@svc/base';
 import { displayLocation } from '@svc/lake';
 import type { CreateTable, Insert, Statement } from '@svc/sql';
 import type { CatalogDirectory, ReadableCatalog } from '../catalogs/catalog-directory.js';
@@ -65,7 +65,14 @@ export interface StatementShape {
 type RunnableStatement = Exclude<Statement, { kind: 'unsupported' | 'not-allowed' }>;
 
 /** Plans a statement. What has an effect on the session (USE, SET) has it here, once. */
-export async function planStatement(
+export function planStatement(
+  dependencies: StatementPlannerDependencies,
+  options: StatementOptions,
+): Promise<PlannedStatement> {
+  return withSpan('svc.plan', {}, () => plan(dependencies, options));
+}
+
+async function plan(
   dependencies: StatementPlannerDependencies,
   options: StatementOptions,
 ): Promise<PlannedStatement> {
