@@ -1,9 +1,10 @@
 export { abortable, delay, type LinkedAbort, linkAbort, throwIfAborted } from './async/abort.js';
 export { configurationPage } from './config/configuration-page.js';
-export { isLoopbackAddress, signInMode } from './config/cross-check.js';
+export { isLoopbackAddress, isOpenHttp, signInMode } from './config/cross-check.js';
 export { type ProcessEnvironment, readProcessEnvironment } from './config/environment.js';
 export { type ConfigSources, loadConfig } from './config/load-config.js';
 export type { Config } from './config/registry.js';
+export { parseTomlDocument } from './config/toml-file.js';
 export { formatBytes } from './config/value-types.js';
 export {
   type ErrorCategory,
@@ -28,5 +29,5 @@ export {
   silentLogger,
 } from './log/logger.js';
 export { boundedText } from './log/safe-text.js';
-export type { StatementType } from './metrics/labels.js';
+export type { BreakerState, IdentityOperation, StatementType } from './metrics/labels.js';
 export { createMetrics, type Metrics, metricsContentType } from './metrics/metrics.js';

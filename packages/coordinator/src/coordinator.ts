@@ -1,6 +1,5 @@
 /** The coordinator: everything of one service process, started in order and stopped in reverse. */
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { type AdminServer, startAdmin } from '@svc/admin';
 import { type Config, type Logger, type Metrics, QueryError } from '@svc/base';
 import { createHostPool, type EnginePool, supportedDuckDbVersion } from '@svc/engine';
@@ -9,7 +8,7 @@ import { createFlightBackend } from './frontends/flight/flight-backend.js';
 import { type Prepared, preparedBytes } from './frontends/flight/prepared.js';
 import { createAuthentication } from './identity/authentication.js';
 import { HandleTable, preparedStatementErrors, ticketErrors } from './identity/handle-table.js';
-import { createLocalIdentity, localUsername, readOrCreatePassword } from './identity/local-identity.js';
+import { type OpenIdentity, openIdentity, type SignInFacts } from './identity/open-identity.js';
 import { SessionStore } from './identity/session-store.js';
 import { type PlannedStatement, plannedBytes } from './planner/planned-statement.js';
 import { createPlanning } from './service/create-planning.js';
@@ -36,8 +35,7 @@ export interface Listener {
 
 export interface Coordinator {
   readonly engineVersion: string;
-  readonly localUsername: string;
-  readonly passwordPath: string;
+  readonly signIn: SignInFacts;
   /** Opens every listener; clients are served from then on. */
   listen(): Promise<readonly Listener[]>;
   /** Refuses new statements, lets running ones finish until the deadline (a duration), then ends them. Idempotent. */
@@ -53,13 +51,12 @@ const handleLimits = { maxPerSession: 1000, maxBytes: 128 * 2 ** 20 };
 
 /** Starts what listeners need: identity, engine hosts, catalog, caches. Throws CONFIGURATION_ERROR. */
 export async function startCoordinator(options: CoordinatorOptions): Promise<Coordinator> {
-  const { config, logger } = options;
-  const passwordPath = join(config['server.data_dir'], 'local-password');
-  const identity = createLocalIdentity(await readOrCreatePassword(passwordPath));
+  const { config, logger, metrics } = options;
+  const identity = await openIdentity({ config, logger, metrics, now: options.now ?? Date.now });
   const pool = createHostPool(poolOptions(config, logger));
   try {
     const lake = await openLake(config);
-    return assemble(options, { pool, lake, passwordPath, identity });
+    return assemble(options, { pool, lake, identity });
   } catch (error) {
     await pool.destroy();
     throw error;
@@ -69,11 +66,10 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Coo
 interface Parts {
   readonly lake: Lake;
   readonly pool: EnginePool;
-  readonly passwordPath: string;
-  readonly identity: ReturnType<typeof createLocalIdentity>;
+  readonly identity: OpenIdentity;
 }
 
-function assemble(options: CoordinatorOptions, { pool, lake, passwordPath, identity }: Parts): Coordinator {
+function assemble(options: CoordinatorOptions, { pool, lake, identity }: Parts): Coordinator {
   const { config, logger, metrics, version } = options;
   const now = options.now ?? Date.now;
   const planning = createPlanning({ config, pool, lake, metrics });
@@ -136,6 +132,7 @@ function assemble(options: CoordinatorOptions, { pool, lake, passwordPath, ident
     isReady = false;
     clearInterval(sweeper);
     flight?.destroy();
+    identity.close();
     sessions.closeAll();
     try {
       await pool.destroy();
@@ -147,8 +144,7 @@ function assemble(options: CoordinatorOptions, { pool, lake, passwordPath, ident
 
   return {
     engineVersion: supportedDuckDbVersion,
-    localUsername,
-    passwordPath,
+    signIn: identity.facts,
     async listen() {
       const bindAddress = config['server.bind_address'];
       admin = await startAdmin({

@@ -6,4 +6,5 @@ export type {
   EmbeddedRunOptions,
   EmbeddedService,
 } from './embedded/embedded-service.js';
+export type { SignInFacts } from './identity/open-identity.js';
 export { startCoordinator } from './start-coordinator.js';

@@ -91,7 +91,7 @@ async function open(
   const listeners = await coordinator.listen();
   const addressOf = (kind: string) => listeners.find((listener) => listener.kind === kind)?.address ?? '';
   const port = Number(new URL(addressOf('flight')).port);
-  const password = (await readFile(coordinator.passwordPath, 'utf8')).trim();
+  const { username, password } = await localUser(coordinator);
   const clients: FlightClient[] = [];
   const stranger = () => {
     const client = createFlightClient({ host: '127.0.0.1', port });
@@ -102,7 +102,7 @@ async function open(
     coordinator,
     folder,
     catalogPath,
-    username: coordinator.localUsername,
+    username,
     password,
     locations,
     metricsUrl: addressOf('metrics'),
@@ -112,7 +112,7 @@ async function open(
     stranger,
     async client() {
       const client = stranger();
-      await client.signIn(coordinator.localUsername, password);
+      await client.signIn(username, password);
       return client;
     },
     metric: (sample) => readMetric(addressOf('metrics'), sample),
@@ -122,6 +122,12 @@ async function open(
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Empty where users come from a provider: a test then signs in as whom it likes. */
+async function localUser({ signIn }: Coordinator) {
+  if (signIn.kind !== 'local') return { username: '', password: '' };
+  return { username: signIn.username, password: (await readFile(signIn.passwordPath, 'utf8')).trim() };
 }
 
 function environmentOf(

@@ -122,6 +122,12 @@ function* checkSignIn(config: Config): Iterable<CrossProblem> {
       message:
         '`auth.handshake_password` is of the client-credentials mode, but `auth.idp_url` selects the password grant: remove one of them',
     };
+  if (mode !== 'password' && config['auth.issuer'] !== undefined && config['auth.audience'].length === 0)
+    yield {
+      keys: ['auth.issuer', 'auth.audience'],
+      message:
+        '`auth.issuer` is set, but `auth.audience` names none: say for whom its access tokens must be, or leave the issuer away',
+    };
   for (const key of ['auth.idp_url', 'auth.token_endpoint', 'auth.issuer'] as const) {
     const value = config[key];
     if (value === undefined || config['auth.allow_http'] || !isOpenHttp(value)) continue;
@@ -132,7 +138,8 @@ function* checkSignIn(config: Config): Iterable<CrossProblem> {
   }
 }
 
-function isOpenHttp(url: string): boolean {
+/** Whether what is sent to a URL can be read on the way: http, to an address that is not loopback. */
+export function isOpenHttp(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   return protocol === 'http:' && !isLoopbackAddress(hostname.replace(/^\[|\]$/g, ''));
 }

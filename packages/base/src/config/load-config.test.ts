@@ -203,6 +203,20 @@ describe('a configuration that is refused', () => {
     );
   });
 
+  it('takes the keys of a way to sign in together, and only over https', () => {
+    const idp = '[auth]\nidp_url = "https://id.example"\n';
+    assert.deepEqual(load({ toml: `${idp}client_id = "svc"` })['auth.audience'], ['svc']);
+    assert.match(problems({ toml: idp }), /`auth\.client_id` is not: it is needed/);
+    assert.match(problems({ toml: `${idp}handshake_password = "x"` }), /remove one of them/);
+    const endpoint = '[auth]\ntoken_endpoint = "https://id.example/token"\nclient_id = "svc"';
+    assert.match(problems({ toml: endpoint }), /`auth\.client_secret` is not: it is needed/);
+    const open = '[auth]\nclient_id = "svc"\nidp_url = "http://id.example"';
+    assert.match(problems({ toml: open }), /`auth\.idp_url` is not https/);
+    load({ toml: `${open}\nallow_http = true` });
+    load({ toml: '[auth]\nclient_id = "svc"\nidp_url = "http://127.0.0.1:8080"' });
+    assert.match(problems({ toml: '[auth]\nissuer = "https://id.example"' }), /`auth\.audience` names none/);
+  });
+
   it('refuses the names of the engine’s own catalogs for ours', () => {
     for (const name of ['temp', 'system', 'memory'])
       assert.match(

@@ -62,7 +62,7 @@ export const signInSettings = {
   ),
   'auth.issuer': optional(
     url,
-    'Issuer whose access tokens are taken as bearers; not set: the one of the password grant, and none in the client-credentials mode.',
+    'Issuer whose access tokens are taken as bearers, as its discovery document and its tokens name it; not set: `auth.idp_url` with `auth.realm`, or none where that is not set.',
   ),
   'auth.audience': setting(
     list(string),
@@ -82,7 +82,7 @@ export const signInSettings = {
   'auth.username_claim': setting(
     string,
     'preferred_username',
-    'Claim of an access token that names the user; where a token has none, `sub` does.',
+    'Claim of an access token that names the user, also after a sign-in by password; where a token has none, `sub` does.',
   ),
   'auth.admin_role': setting(
     string,

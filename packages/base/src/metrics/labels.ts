@@ -53,3 +53,24 @@ export type S3Status = 'ok' | 'error' | 'cancelled';
 
 export const engineHostStates = ['idle', 'leased'] as const;
 export type EngineHostState = (typeof engineHostStates)[number];
+
+export const identityOperations = [
+  'discovery',
+  'keys',
+  'password',
+  'refresh_token',
+  'client_credentials',
+] as const;
+/** Requests to the identity provider: the two documents, and the grants by their OAuth names. */
+export type IdentityOperation = (typeof identityOperations)[number];
+
+export const identityOutcomes = ['ok', 'refused', 'failed', 'not_sent'] as const;
+/** `refused`: answered with 4xx; `failed`: no usable answer; `not_sent`: the circuit breaker was open. */
+export type IdentityOutcome = (typeof identityOutcomes)[number];
+
+export const signInOutcomes = ['ok', 'wrong', 'limited', 'unavailable', 'failed'] as const;
+/** `failed`: the client went away, or there is a defect. */
+export type SignInOutcome = (typeof signInOutcomes)[number];
+
+export const breakerStates = ['closed', 'half_open', 'open'] as const;
+export type BreakerState = (typeof breakerStates)[number];

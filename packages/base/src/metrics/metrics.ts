@@ -1,5 +1,6 @@
 import { Registry } from 'prom-client';
 import { type ErrorCode, errorCodes } from '../errors/codes.js';
+import { type IdentityMetrics, identityMetrics } from './identity-metrics.js';
 import {
   type Counter,
   counter,
@@ -43,7 +44,7 @@ export interface MemoryUse {
  * Every metric of the service, under the names of specification section 2.8 (first group) and our own (second group).
  * Counters are told what happened; gauges ask their owner at each scrape.
  */
-export interface Metrics {
+export interface Metrics extends IdentityMetrics {
   readonly queryCount: LabelledCounter<{
     readonly status: QueryStatus;
     readonly statement_type: StatementType;
@@ -86,6 +87,7 @@ export function createMetrics(): Metrics {
     ...scanMetrics(registry),
     ...storageMetrics(registry),
     ...resourceMetrics(registry),
+    ...identityMetrics(registry),
     text: () => registry.metrics(),
   };
 }

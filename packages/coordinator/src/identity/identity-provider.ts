@@ -1,6 +1,6 @@
 import { QueryError } from '@svc/base';
 
-/** Who may sign in, and as whom. Each way to tell is a folder or file beside this one. */
+/** Who may sign in, and as whom. Each way to tell is a folder or file beside this one; `open-identity.ts` chooses. */
 export interface Identity {
   readonly username: string;
   /** Of `realm_access.roles`; empty in the client-credentials mode (spec section 5). */

@@ -3,15 +3,13 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { createLocalIdentity, localUsername, readOrCreatePassword } from './local-identity.js';
+import { createLocalSignIn, localUsername, readOrCreatePassword } from './local-identity.js';
 
-const origin = { clientAddress: '127.0.0.1', signal: new AbortController().signal };
+describe('the local user', () => {
+  const signIn = createLocalSignIn('right password');
 
-describe('the local identity', () => {
-  const identity = createLocalIdentity('right password');
-
-  it('lets the one local user in, as an admin', async () => {
-    const { identity: who } = await identity.signIn(localUsername, 'right password', origin);
+  it('is let in, as an admin', async () => {
+    const { identity: who } = await signIn(localUsername, 'right password');
     assert.deepEqual(who, { username: 'local', roles: ['admin'] });
   });
 
@@ -24,7 +22,7 @@ describe('the local identity', () => {
       ['root', 'wrong'],
     ];
     for (const [username, password] of wrong) {
-      await assert.rejects(identity.signIn(username, password, origin), {
+      await assert.rejects(signIn(username, password), {
         code: 'UNAUTHENTICATED',
         message: 'The user name or the password is not right.',
       });

@@ -3,7 +3,8 @@ import { chmod, link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { QueryError } from '@svc/base';
 import { isSameSecret } from './bearer.js';
-import { type IdentityProvider, wrongBearer, wrongCredentials } from './identity-provider.js';
+import { wrongCredentials } from './identity-provider.js';
+import type { CheckPassword } from './sign-in-door.js';
 
 export const localUsername = 'local';
 
@@ -11,17 +12,11 @@ export const localUsername = 'local';
  * The one user that exists without `auth.*` settings: `local`, an admin in SQL. Listeners then refuse every address
  * but loopback, and the password lies in a file that only the owner of the process can read.
  */
-export function createLocalIdentity(password: string): IdentityProvider {
-  return {
-    kind: 'local',
-    async signIn(username, given) {
-      const isRight = isSameSecret(given, password);
-      if (username !== localUsername || !isRight) throw wrongCredentials();
-      return { identity: { username, roles: ['admin'] }, tokens: undefined, renew: undefined };
-    },
-    async ownerOf() {
-      throw wrongBearer();
-    },
+export function createLocalSignIn(password: string): CheckPassword {
+  return async (username, given) => {
+    const isRight = isSameSecret(given, password);
+    if (username !== localUsername || !isRight) throw wrongCredentials();
+    return { identity: { username, roles: ['admin'] }, tokens: undefined, renew: undefined };
   };
 }
 

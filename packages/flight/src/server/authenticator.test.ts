@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { QueryError } from '@svc/base';
 import type { CallContext, Credentials } from '../backend.js';
 import { createFakeBackend } from '../test-support/fake-backend.js';
 import { createAuthenticator } from './authenticator.js';
@@ -60,6 +61,38 @@ test('a wrong password is refused each time and not remembered', async () => {
   await assert.rejects(authenticate(wrong, contextOf()), { code: 'UNAUTHENTICATED' });
   await assert.rejects(authenticate(wrong, contextOf()), { code: 'UNAUTHENTICATED' });
   assert.equal(backend.sessions.size, 0);
+});
+
+test('a wrong password is asked about once for each call, also for calls at the same time', async () => {
+  let asked = 0;
+  const { authenticate } = createAuthenticator({
+    async signIn(): Promise<string> {
+      asked += 1;
+      throw new QueryError('UNAUTHENTICATED', 'Wrong.');
+    },
+    session: async () => ({}),
+  });
+  await Promise.allSettled(Array.from({ length: 20 }, () => authenticate(alice, contextOf())));
+  assert.equal(asked, 20);
+});
+
+test('a session that is refused later is not kept: the password is asked about again', async () => {
+  let password = 'secret';
+  let isExpired = false;
+  const { authenticate } = createAuthenticator({
+    async signIn(credentials) {
+      if (credentials.kind === 'basic' && credentials.password === password) return 'session';
+      throw new QueryError('UNAUTHENTICATED', 'Wrong.');
+    },
+    async session() {
+      if (isExpired) throw new QueryError('SESSION_EXPIRED', 'Expired.');
+      return {};
+    },
+  });
+  await authenticate(alice, contextOf());
+  isExpired = true;
+  password = 'changed';
+  await assert.rejects(authenticate(alice, contextOf()), { code: 'UNAUTHENTICATED' });
 });
 
 test('a call without credentials is refused', async () => {

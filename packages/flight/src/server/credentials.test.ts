@@ -43,12 +43,24 @@ for (const header of [
   basic(Buffer.from([0x61, 0x3a, 0xff])), // not UTF-8
   basic('alice\u0000:secret'),
   basic('alice:sec\nret'),
+  ' Bearer token',
+  'Bearer token ',
+  `Bearer ${'x'.repeat(100_000)}`,
+  basic(`alice:${'x'.repeat(100_000)}`),
 ]) {
-  test(`"${header}" is refused without quoting it`, () => {
+  test(`"${header.slice(0, 40)}" is refused without quoting it`, () => {
     assert.throws(
       () => read(header),
       (error: { code?: unknown; message?: unknown }) =>
-        error.code === 'UNAUTHENTICATED' && !/YWxp|alice|Digest/.test(String(error.message)),
+        error.code === 'UNAUTHENTICATED' && !/YWxp|alice|Digest|xxx/.test(String(error.message)),
     );
   });
 }
+
+test('a token as auth-token-bin has the same bounds', () => {
+  for (const token of ['', 'a b', 'a\nb', 'x'.repeat(100_000)]) {
+    const metadata = new Metadata();
+    metadata.set('auth-token-bin', Buffer.from(token));
+    assert.throws(() => readCredentials(metadata), { code: 'UNAUTHENTICATED' });
+  }
+});

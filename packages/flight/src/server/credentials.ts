@@ -7,6 +7,8 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 /** Colons separate user and password; control characters are excluded by RFC 7617. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const CONTROL_CHARACTER = /[\u0000-\u001f\u007f]/;
+/** The longest access token that is taken is 16 KiB, and no user name with its password is longer than this in base64. */
+const MAX_LENGTH = 24 * 1024;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
@@ -19,19 +21,21 @@ export function readCredentials(metadata: Metadata): Credentials | undefined {
   if (binary !== undefined) return { kind: 'bearer', token: checkToken(String(binary)) };
   const [header] = metadata.get('authorization');
   if (header === undefined) return undefined;
-  const [, scheme, value] = /^(\S+) +(\S+)$/.exec(String(header)) ?? [];
+  const text = String(header);
+  const [, scheme, value] = text.length > MAX_LENGTH ? [] : (/^(\S+) +(\S+)$/.exec(text) ?? []);
   if (scheme !== undefined && value !== undefined) {
     if (scheme.toLowerCase() === 'bearer') return { kind: 'bearer', token: checkToken(value) };
     if (scheme.toLowerCase() === 'basic') return readBasic(value);
   }
   throw new QueryError(
     'UNAUTHENTICATED',
-    'The authorization header must be "Basic <base64>" or "Bearer <token>".',
+    'The authorization header must be "Basic <base64>" or "Bearer <token>", of at most 24 KiB.',
   );
 }
 
 function checkToken(token: string): string {
-  if (!TOKEN.test(token)) throw new QueryError('UNAUTHENTICATED', 'The bearer token is malformed.');
+  if (token.length > MAX_LENGTH || !TOKEN.test(token))
+    throw new QueryError('UNAUTHENTICATED', 'The bearer token is malformed.');
   return token;
 }
 

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { CallContext, Credentials } from '@svc/flight';
 import { createAuthentication } from '../../identity/authentication.js';
-import { createLocalIdentity } from '../../identity/local-identity.js';
+import { type IdentityProvider, wrongBearer } from '../../identity/identity-provider.js';
+import { createLocalSignIn } from '../../identity/local-identity.js';
 import { SessionStore } from '../../identity/session-store.js';
 import { testSettings } from '../../test-support/fake-session.js';
 import { signIn } from './sign-in.js';
@@ -53,7 +54,13 @@ function newDoor() {
     defaults: testSettings,
     now: () => 0,
   });
-  const identity = createLocalIdentity('right password');
+  const identity: IdentityProvider = {
+    kind: 'local',
+    signIn: createLocalSignIn('right password'),
+    async ownerOf() {
+      throw wrongBearer();
+    },
+  };
   const enter = (credentials: Credentials, isConfidential = true) => {
     const context: CallContext = {
       signal: new AbortController().signal,

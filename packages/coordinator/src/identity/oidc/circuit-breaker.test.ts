@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { fakeClock } from '../../test-support/clock.js';
+import { createCircuitBreaker } from './circuit-breaker.js';
+
+const openMs = 1000;
+
+function newBreaker() {
+  const clock = fakeClock();
+  const breaker = createCircuitBreaker({ failuresToOpen: 2, openMs, elapsed: clock.now });
+  const fail = () =>
+    breaker.run(async () => {
+      throw new Error('down');
+    });
+  const succeed = () => breaker.run(async () => 'up');
+  return { clock, breaker, fail, succeed };
+}
+
+describe('a circuit breaker', () => {
+  it('opens after failures in a row, and refuses at once', async () => {
+    const { breaker, fail, succeed } = newBreaker();
+    await assert.rejects(fail(), /down/);
+    await succeed();
+    await assert.rejects(fail(), /down/);
+    assert.equal(breaker.state, 'closed');
+    await assert.rejects(fail(), /down/);
+    assert.equal(breaker.state, 'open');
+    await assert.rejects(succeed(), { code: 'IDENTITY_PROVIDER_UNAVAILABLE' });
+  });
+
+  it('lets one try when its time is over, and refuses the others meanwhile', async () => {
+    const { clock, breaker, fail, succeed } = newBreaker();
+    await assert.rejects(fail());
+    await assert.rejects(fail());
+    clock.advance(openMs);
+    assert.equal(breaker.state, 'half_open');
+    let answer = (_text: string): void => undefined;
+    const trial = breaker.run(
+      () =>
+        new Promise<string>((resolve) => {
+          answer = resolve;
+        }),
+    );
+    await assert.rejects(succeed(), { code: 'IDENTITY_PROVIDER_UNAVAILABLE' });
+    answer('up');
+    assert.equal(await trial, 'up');
+    assert.equal(breaker.state, 'closed');
+  });
+
+  it('opens again when the trial fails, for the whole time', async () => {
+    const { clock, breaker, fail } = newBreaker();
+    await assert.rejects(fail());
+    await assert.rejects(fail());
+    clock.advance(openMs);
+    await assert.rejects(fail(), /down/);
+    clock.advance(openMs - 1);
+    assert.equal(breaker.state, 'open');
+    clock.advance(1);
+    assert.equal(breaker.state, 'half_open');
+  });
+
+  it('is not closed by an answer to what was asked before it opened', async () => {
+    const { breaker, fail } = newBreaker();
+    let answer = (_text: string): void => undefined;
+    const early = breaker.run(
+      () =>
+        new Promise<string>((resolve) => {
+          answer = resolve;
+        }),
+    );
+    await assert.rejects(fail());
+    await assert.rejects(fail());
+    answer('up');
+    await early;
+    assert.equal(breaker.state, 'open');
+  });
+});
