@@ -7,27 +7,27 @@ const requestsPath = '/-/requests';
 
 /**
  * Answers `{ url, requests(), stop() }`. A request goes on as it came, the Host header too: a provider that names itself by
- * it names the proxy. `requests()`, and `GET /-/requests` as JSON, list those that were answered, in their order, as
- * `{ path, grant, status, milliseconds }`; `grant` is the grant type that a form names.
+ * it names the proxy. `requests()`, and `GET /-/requests` as JSON, list them in their order as `{ path, grant, milliseconds }`;
+ * `grant` is the grant type that a form names, and `milliseconds` is null until there is a whole answer.
  */
 export async function startIdentityProxy(target) {
   const { hostname, port } = new URL(target);
-  const answered = [];
+  const seen = [];
   const server = createServer((incoming, outgoing) => {
     if (incoming.url === requestsPath) {
-      outgoing.setHeader('content-type', 'application/json').end(JSON.stringify(answered));
+      outgoing.setHeader('content-type', 'application/json').end(JSON.stringify(seen));
       return;
     }
-    forward({ hostname, port }, incoming, outgoing, (entry) => {
-      if (answered.length < keptRequests) answered.push(entry);
-    });
+    const entry = { path: incoming.url, grant: null, milliseconds: null };
+    if (seen.length < keptRequests) seen.push(entry);
+    forward({ hostname, port }, incoming, outgoing, entry);
   });
   await new Promise((resolve, reject) => {
     server.once('error', reject).listen(0, host, resolve);
   });
   return {
     url: `http://${host}:${server.address().port}`,
-    requests: () => [...answered],
+    requests: () => seen.map((entry) => ({ ...entry })),
     async stop() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -35,25 +35,21 @@ export async function startIdentityProxy(target) {
   };
 }
 
-function forward(address, incoming, outgoing, onAnswered) {
+function forward(address, incoming, outgoing, entry) {
   const began = performance.now();
   const chunks = [];
-  const onward = request(
-    { ...address, method: incoming.method, path: incoming.url, headers: incoming.headers },
-    (answer) => {
-      outgoing.writeHead(answer.statusCode, answer.headers);
-      answer.pipe(outgoing);
-      answer.once('end', () =>
-        onAnswered({
-          path: incoming.url,
-          grant: new URLSearchParams(Buffer.concat(chunks).toString()).get('grant_type'),
-          status: answer.statusCode,
-          milliseconds: performance.now() - began,
-        }),
-      );
-    },
-  );
+  const { method, url: path, headers } = incoming;
+  const onward = request({ ...address, method, path, headers }, (answer) => {
+    outgoing.writeHead(answer.statusCode, answer.headers);
+    answer.pipe(outgoing);
+    answer.once('end', () => {
+      entry.milliseconds = performance.now() - began;
+    });
+  });
   onward.once('error', () => outgoing.destroy());
   outgoing.once('close', () => onward.destroy());
   incoming.on('data', (chunk) => chunks.push(chunk)).pipe(onward);
+  incoming.once('end', () => {
+    entry.grant = new URLSearchParams(Buffer.concat(chunks).toString()).get('grant_type');
+  });
 }

@@ -58,7 +58,7 @@ public final class JdbcSignIn {
       }
     });
     checks.add("a wrong password and an unknown user are refused with one answer", () -> {
-      String answer = "UNAUTHENTICATED: The user name or the password is not right.";
+      String answer = "[UNAUTHENTICATED] The user name or the password is not right.";
       refused(answer, () -> target.open(Map.of("password", "wrong")));
       refused(answer, () -> target.open(Map.of("user", "nobody")));
     });
@@ -76,15 +76,15 @@ public final class JdbcSignIn {
       }
     });
     checks.add("garbage and a changed access token are refused", () -> {
-      refused("UNAUTHENTICATED: ", () -> query(withToken("nonsense"), "select 1"));
+      refused("[UNAUTHENTICATED] ", () -> query(withToken("nonsense"), "select 1"));
       String token = accessToken(client);
       String changed = token.substring(0, token.length() - 20);
-      refused("UNAUTHENTICATED: ", () -> query(withToken(changed), "select 1"));
+      refused("[UNAUTHENTICATED] ", () -> query(withToken(changed), "select 1"));
     });
     checks.add("a session of an access token ends with the token", () -> {
       Connection connection = withToken(accessToken(briefClient));
       expect("42", query(connection, "select 42").get(0).get(0), "value");
-      refused("SESSION_EXPIRED: session expired, sign in again", () -> {
+      refused("[SESSION_EXPIRED] session expired, sign in again", () -> {
         long deadline = System.currentTimeMillis() + WAIT_MILLISECONDS;
         while (System.currentTimeMillis() < deadline) {
           query(connection, "select 1");

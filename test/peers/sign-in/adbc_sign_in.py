@@ -42,7 +42,7 @@ def each_user_signs_in_by_password():
 
 @checks.check
 def a_wrong_password_is_refused():
-    with raises(adbc.ProgrammingError, "UNAUTHENTICATED: The user name or the password is not right."):
+    with raises(adbc.ProgrammingError, "[UNAUTHENTICATED] The user name or the password is not right."):
         with with_password("alice", "wrong") as connection:
             value(connection, "select 1")
 
@@ -63,7 +63,7 @@ def a_static_token_is_an_authorization_header():
 @checks.check
 def tokens_that_are_none_are_refused():
     for token in wrong_tokens(provider.access_token("bob")).values():
-        with raises(adbc.ProgrammingError, "UNAUTHENTICATED: "):
+        with raises(adbc.ProgrammingError, "[UNAUTHENTICATED] "):
             with with_bearer(token) as connection:
                 value(connection, "select 1")
 
@@ -77,7 +77,7 @@ def a_session_of_an_access_token_ends_with_the_token():
             try:
                 return value(connection, "select 1") != 1
             except adbc.ProgrammingError as error:
-                expect("SESSION_EXPIRED: session expired, sign in again" in str(error), True, str(error))
+                expect("[SESSION_EXPIRED] session expired, sign in again" in str(error), True, str(error))
                 return True
 
         wait_until(is_over, "the token's session lives on", WAIT_SECONDS)

@@ -35,7 +35,7 @@ def any_name_signs_in_with_the_handshake_password():
 @checks.check
 def another_password_is_refused_even_where_the_provider_knows_it():
     for password in ("wrong", "", provider.password_of("alice")):
-        with raises(flight.FlightUnauthenticatedError, "UNAUTHENTICATED: The user name or the password is not right."):
+        with raises(flight.FlightUnauthenticatedError, "[UNAUTHENTICATED] The user name or the password is not right."):
             with_password("alice", password)
 
 
@@ -61,7 +61,7 @@ def access_tokens_of_the_issuer_are_bearers_with_their_roles():
 @checks.check
 def an_access_token_for_another_audience_is_refused():
     session = with_bearer(provider.service_token())
-    with raises(flight.FlightUnauthenticatedError, "UNAUTHENTICATED: "):
+    with raises(flight.FlightUnauthenticatedError, "[UNAUTHENTICATED] "):
         session.value("select 1")
     session.close()
 

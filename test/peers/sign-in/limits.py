@@ -29,7 +29,7 @@ def attempt(username: str, password: str, address: str) -> str:
     try:
         client.authenticate_basic_token(username, password, options)
     except (flight.FlightUnauthenticatedError, flight.FlightUnavailableError, pa.ArrowInvalid) as error:
-        return next((code for code in ("SIGN_IN_LIMITED", "UNAUTHENTICATED") if f"{code}: " in str(error)), str(error))
+        return next((code for code in ("SIGN_IN_LIMITED", "UNAUTHENTICATED") if f"[{code}]" in str(error)), str(error))
     return "in"
 
 

@@ -67,7 +67,7 @@ def a_wrong_password_and_an_unknown_user_have_one_answer():
             raise AssertionError(f"{username} got in")
     client.close()
     expect(len(messages), 1, str(messages))
-    expect("UNAUTHENTICATED: The user name or the password is not right." in messages.pop(), True)
+    expect("[UNAUTHENTICATED] The user name or the password is not right." in messages.pop(), True)
 
 
 @checks.check
@@ -92,13 +92,13 @@ def tokens_that_are_none_have_one_answer():
     tokens = provider.tokens("bob", scope="openid")
     answers["a refresh token"] = refusal(tokens["refresh_token"])
     answers["an ID token"] = refusal(tokens["id_token"])
-    expect({name: "UNAUTHENTICATED: " in text for name, text in answers.items()}, dict.fromkeys(answers, True))
+    expect({name: "[UNAUTHENTICATED] " in text for name, text in answers.items()}, dict.fromkeys(answers, True))
     expect(len(set(answers.values())), 1, str(answers))
 
 
 @checks.check
 def a_guessed_session_is_lost():
-    expect("SESSION_LOST: session lost, sign in again" in refusal("A" * 43), True)
+    expect("[SESSION_LOST] session lost, sign in again" in refusal("A" * 43), True)
 
 
 @checks.check
@@ -106,7 +106,7 @@ def a_closed_session_is_lost_and_the_users_others_are_not():
     closing, other = with_password("alice"), with_password("alice")
     expect(closing.value("select 1"), 1)
     closing.action("CloseSession")
-    with raises(flight.FlightUnauthenticatedError, "SESSION_LOST: session lost, sign in again"):
+    with raises(flight.FlightUnauthenticatedError, "[SESSION_LOST] session lost, sign in again"):
         closing.value("select 1")
     expect(other.value("select 1"), 1)
     closing.close()
@@ -124,7 +124,7 @@ def a_session_of_an_access_token_ends_with_the_token():
         try:
             return session.value("select 1") != 1
         except flight.FlightUnauthenticatedError as error:
-            expect("SESSION_EXPIRED: session expired, sign in again" in str(error), True, str(error))
+            expect("[SESSION_EXPIRED] session expired, sign in again" in str(error), True, str(error))
             return True
 
     wait_until(is_over, "the token's session lives on", WAIT_SECONDS)
