@@ -21,13 +21,27 @@ export interface SignInLimits {
 }
 
 const maxKeys = 50_000;
+/**
+ * A provider spends a tenth of a second of CPU on each password: a hundred at once would keep it from answering anybody in
+ * time, and open the circuit breaker for all.
+ */
+const maxInFlightPerUser = 2;
+const maxInFlightPerAddress = 4;
 const maxWaiting = 10_000;
 
 /** Per user and address, so that nobody can lock out a user from elsewhere; and per address over all users. */
 export function createSignInLimits(options: SignInLimitsOptions): SignInLimits {
   const shared = { windowMs: options.windowMs, maxKeys, maxWaiting, elapsed: options.elapsed };
-  const perUser = new AttemptLimit({ ...shared, maxFailures: options.maxFailuresPerUser });
-  const perAddress = new AttemptLimit({ ...shared, maxFailures: options.maxFailuresPerAddress });
+  const perUser = new AttemptLimit({
+    ...shared,
+    maxFailures: options.maxFailuresPerUser,
+    maxInFlight: maxInFlightPerUser,
+  });
+  const perAddress = new AttemptLimit({
+    ...shared,
+    maxFailures: options.maxFailuresPerAddress,
+    maxInFlight: maxInFlightPerAddress,
+  });
 
   async function enterBoth(username: string, { clientAddress, signal }: SignInOrigin) {
     const address = addressKey(clientAddress);
