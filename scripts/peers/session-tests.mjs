@@ -8,11 +8,11 @@ import { runNodeTests } from '../support/node-test.mjs';
 const tests = path.join('test', 'dist', 'peers', 'sessions');
 
 /**
- * Runs them side by side. The environment's SVC_TEST_SESSIONS tells them, as JSON: `keycloak` (what startKeycloak answers),
+ * Runs them, or `files` of them, side by side. The environment's SVC_TEST_SESSIONS tells them, as JSON: `keycloak` (what startKeycloak answers),
  * `redisModule` and `serviceModule` to import `startRedis`, `startRedisCluster` and `startService` from, the project's
  * `root`, a `folder` of theirs, and for how many `seconds` a soak goes on.
  */
-export async function runSessionTests({ root, folder, signIn, seconds, files = undefined, echo = false }) {
+export async function runSessionTests({ root, folder, signIn, seconds, files }) {
   mkdirSync(folder, { recursive: true });
   const { stop: _stop, ...keycloak } = signIn;
   const module = (...parts) => pathToFileURL(path.join(root, ...parts)).href;
@@ -32,6 +32,6 @@ export async function runSessionTests({ root, folder, signIn, seconds, files = u
     timeoutMs: (seconds + 600) * 1000,
     testTimeoutMs: (seconds + 300) * 1000,
     env: { ...process.env, SVC_TEST_SESSIONS: JSON.stringify(told) },
-    echo,
+    echo: false,
   });
 }
