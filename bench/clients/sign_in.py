@@ -24,6 +24,7 @@ LIMIT = 10
 
 given = arguments()
 service = given["keycloak"]
+local = given["samples"]
 uri = f"grpc://{service['host']}:{service['flight_port']}"
 passwords = {user["username"]: user["password"] for user in service["sign_in"]["users"]}
 
@@ -41,16 +42,30 @@ def provider_requests() -> list[dict]:
         return json.load(response)
 
 
+def sign_in_locally() -> tuple[flight.FlightClient, flight.FlightCallOptions]:
+    client = flight.FlightClient(f"grpc://{local['host']}:{local['flight_port']}")
+    bearer = client.authenticate_basic_token(local["username"], local["password"])
+    return client, flight.FlightCallOptions(headers=[bearer])
+
+
+def first_answer(signing_in) -> float:
+    """Seconds from nothing to the answer of `select 1`."""
+    began = time.perf_counter()
+    client, options = signing_in()
+    info = client.get_flight_info(flight.FlightDescriptor.for_command(messages.statement_query("select 1")), options)
+    client.do_get(info.endpoints[0].ticket, options).read_all()
+    seconds = time.perf_counter() - began
+    client.close()
+    return seconds
+
+
 def own_shares(count: int) -> dict[str, list[float]]:
-    shares: dict[str, list[float]] = {"total": [], "provider": [], "own share": []}
+    """With the provider and, at another service, without one in turn."""
+    shares: dict[str, list[float]] = {"total": [], "provider": [], "own share": [], "local user": []}
     for _ in range(count):
+        shares["local user"].append(first_answer(sign_in_locally))
         seen = len(provider_requests())
-        began = time.perf_counter()
-        client, options = sign_in("bob", "192.0.2.50")
-        info = client.get_flight_info(flight.FlightDescriptor.for_command(messages.statement_query("select 1")), options)
-        client.do_get(info.endpoints[0].ticket, options).read_all()
-        total = time.perf_counter() - began
-        client.close()
+        total = first_answer(lambda: sign_in("bob", "192.0.2.50"))
         provider = sum(request["milliseconds"] for request in provider_requests()[seen:]) / 1000
         for name, seconds in (("total", total), ("provider", provider), ("own share", total - provider)):
             shares[name].append(seconds)

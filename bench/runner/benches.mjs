@@ -17,7 +17,7 @@ export const benches = [
   { name: 'write', program: 'write.py', needs: ['service'], read: readWrite },
   { name: 'write memory', program: 'write_memory.py', needs: ['limited'], read: readWriteMemory },
   { name: 'ingest', program: 'ingest.py', needs: ['service'], read: readIngest },
-  { name: 'sign-in', program: 'sign_in.py', needs: ['keycloak'], read: readSignIn },
+  { name: 'sign-in', program: 'sign_in.py', needs: ['samples', 'keycloak'], read: readSignIn },
   { name: 'cli', program: 'cli.py', needs: [], read: readCli },
   { name: 'catalog', program: 'catalog.py', needs: ['catalog'], read: readCatalog },
   { name: 'planning', script: 'planning/run.mjs', read: readPlanning },
