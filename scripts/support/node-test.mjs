@@ -26,7 +26,9 @@ export async function runNodeTests(run) {
     `--test-reporter-destination=${report}`,
     ...files,
   ];
-  const result = await runCommand(process.execPath, args, { cwd: root, env, timeoutMs, echo });
+  // Tests have servers of their own, which they end when they are told to.
+  const options = { cwd: root, env, timeoutMs, echo, endSignal: 'SIGTERM' };
+  const result = await runCommand(process.execPath, args, options);
   const lines = stripColours(readFileSync(report, 'utf8')).trimEnd().split('\n');
   const failures = lines.findIndex((line) => /^✖ failing tests:/.test(line));
   if (failures !== -1) print(lines.slice(failures), report);
