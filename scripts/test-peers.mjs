@@ -36,13 +36,12 @@ const report = ({ name, ok, detail, seconds }) => {
 
 const testsSessions = isWanted('sessions');
 let signIn;
+const starting = testsSessions || wanted.some(needsSignIn) ? startSignIn() : undefined;
 try {
-  const [tools] = await Promise.all([
-    prepareTools({ root, folder, report }),
-    testsSessions || wanted.some(needsSignIn) ? startSignIn() : undefined,
-  ]);
+  const tools = await prepareTools({ root, folder, report });
+  await starting;
   // Most of their time they wait for tokens to grow old: meanwhile the others run.
-  const sessions = testsSessions ? testSessions() : undefined;
+  const sessions = testsSessions && signIn !== undefined ? testSessions() : undefined;
   try {
     for (const [variant, settings] of Object.entries(serviceVariants(tools, signIn))) {
       const mine = wanted.filter((peer) => peer.variant === variant);
@@ -55,16 +54,26 @@ try {
 } catch (error) {
   report({ name: 'setting up', ok: false, detail: error.stack ?? String(error) });
 } finally {
+  await starting;
   await signIn?.stop();
   if (keep) console.log(`Everything is kept in ${folder}`);
   else rmSync(folder, { recursive: true, force: true });
 }
 endSuite('peers', passed, failed);
 
+/** Never throws: it is not waited for from its start. What needs the servers finds them missing. */
 async function startSignIn() {
   const began = performance.now();
-  signIn = await startSignInServers(path.join(folder, 'sign-in'));
-  report({ name: 'set-up: Keycloak and Redis', ok: true, seconds: (performance.now() - began) / 1000 });
+  const done = (ok, detail) => {
+    const seconds = (performance.now() - began) / 1000;
+    report({ name: 'set-up: Keycloak and Redis', ok, detail, seconds });
+  };
+  try {
+    signIn = await startSignInServers(path.join(folder, 'sign-in'));
+    done(true);
+  } catch (error) {
+    done(false, error.stack);
+  }
 }
 
 /** Never throws: it is not waited for while it runs. */

@@ -56,7 +56,7 @@ export function secretsOf(signIn) {
     ...signIn.staticTokens.map(({ token }) => token),
     signIn.clientSecret,
     handshakePassword,
-    'redis-pw',
+    decodeURIComponent(new URL(signIn.redisUrl).password),
     'eyJ', // Every JSON web token begins with it.
   ];
 }
