@@ -140,6 +140,7 @@ async function start(need, home, tpch) {
     catalog: { 'catalog.path': ownWarehouse },
     limited: { ...warehouse, 'query.memory_limit': limitBytes },
     service: warehouse,
+    contexts: { ...warehouse, 'coordinator.session_context_cache_ttl_secs': 3600 },
     secured: { ...warehouse, ...(tls && { 'server.tls_cert': tls.certificate, 'server.tls_key': tls.key }) },
   }[need];
   const service = await startService({ root, folder: own, settings });

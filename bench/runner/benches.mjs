@@ -14,6 +14,7 @@ export const benches = [
   { name: 'stream', program: 'stream.py', needs: ['service', 'secured', 'sail with tls'], read: readStream },
   { name: 'memory', program: 'memory.py', needs: ['service'], read: readMemory },
   { name: 'latency', program: 'latency.py', needs: ['samples', 'sail'], read: readLatency },
+  { name: 'contexts', program: 'contexts.py', needs: ['service', 'contexts'], read: readContexts },
   { name: 'write', program: 'write.py', needs: ['service'], read: readWrite },
   { name: 'write memory', program: 'write_memory.py', needs: ['limited'], read: readWriteMemory },
   { name: 'ingest', program: 'ingest.py', needs: ['service'], read: readIngest },
@@ -21,6 +22,7 @@ export const benches = [
   { name: 'cli', program: 'cli.py', needs: [], read: readCli },
   { name: 'catalog', program: 'catalog.py', needs: ['catalog'], read: readCatalog },
   { name: 'planning', script: 'planning/run.mjs', read: readPlanning },
+  { name: 'sessions', script: 'sessions/run.mjs', read: readSessions },
 ];
 
 function readTpch({ equal, queries, wrong, seconds }) {
@@ -251,6 +253,28 @@ function readSignIn({ shares, flood }) {
   };
 }
 
+function readContexts(samples) {
+  const p50 = (taken) => median(taken) * 1000;
+  const rows = Object.entries(samples).map(([what, { service, contexts }]) => [
+    what,
+    ...[service, contexts].map((taken) => p50(taken).toFixed(2)),
+  ]);
+  const planning = samples['planning a join of two tables'];
+  return {
+    details: table(['call', 'asked each time, p50 ms', 'with session contexts, p50 ms'], rows),
+    bars: [
+      ratioBar({
+        name: 'planning with session contexts, p50 against without',
+        measured: p50(planning.contexts),
+        reference: p50(planning.service),
+        unit: 'ms',
+        atMost: 1.1,
+        aim: 0.8,
+      }),
+    ],
+  };
+}
+
 /** Times since the start of a process; reading is timed within a session, as the engine is within its client. */
 function readCli({ samples, bytes }) {
   const milliseconds = (name) => median(samples[name]) * 1000;
@@ -341,6 +365,27 @@ function readPlanning(lines) {
       ...figures.map(({ scenario, measured, reference }) =>
         ratioBar({ name: `planning ${scenario}`, measured, reference, unit: 'ms', atMost: 0.5 }),
       ),
+    ],
+  };
+}
+
+function readSessions(lines) {
+  const figure = (name) => {
+    const [, measured, reference] =
+      lines
+        .find((line) => line.startsWith(name))
+        ?.split(/\s(?:measured|reference)\s/)
+        .map(Number.parseFloat) ?? [];
+    return { measured, reference, unit: 'µs' };
+  };
+  const lookUp = figure('look-up');
+  return {
+    details: lines.join('\n'),
+    bars: [
+      limitBar({ name: 'checking a session, of 10,000', measured: lookUp.measured, unit: 'µs', atMost: 100 }),
+      ratioBar({ name: 'checking a session against a bare SHA-256', ...lookUp, atMost: 4 }),
+      ratioBar({ name: 'open and close, 10,000 against 1,000', ...figure('open and close'), atMost: 3 }),
+      ratioBar({ name: 'giving way, 10,000 against 1,000', ...figure('giving way'), atMost: 3 }),
     ],
   };
 }

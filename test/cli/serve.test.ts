@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -63,6 +63,28 @@ describe('svc serve', () => {
     service.process.kill('SIGINT');
     assert.deepEqual(await service.exit, [0, null]);
     assert.match(service.stdout(), /received SIGINT: draining.*"message":"stopped"/s);
+  });
+
+  it('goes on in a new audit log on SIGHUP, and takes no notice of it without one', async () => {
+    const path = join(folder, 'audit.jsonl');
+    for (const toml of [`audit_log_path = "${path}"\n`, '']) {
+      await using service = await start(folder, `${freePorts}${toml}`);
+      const client = createFlightClient({ host: '127.0.0.1', port: service.port() });
+      try {
+        await client.signIn('local', (await readFile(join(folder, '.svc', 'local-password'), 'utf8')).trim());
+        await client.update('CREATE SCHEMA IF NOT EXISTS first');
+        if (toml !== '') await rename(path, `${path}.1`);
+        service.process.kill('SIGHUP');
+        if (toml !== '') await until(() => existsSync(path));
+        await client.update('CREATE SCHEMA IF NOT EXISTS second');
+      } finally {
+        client.close();
+      }
+      service.process.kill('SIGTERM');
+      assert.deepEqual(await service.exit, [0, null]);
+    }
+    assert.match(await readFile(`${path}.1`, 'utf8'), /^{[^\n]* first"[^\n]*}\n$/);
+    assert.match(await readFile(path, 'utf8'), /^{[^\n]* second"[^\n]*}\n$/);
   });
 
   it('stops at once on a second Ctrl-C, whatever runs', async () => {

@@ -217,7 +217,7 @@ describe('svc sql', () => {
       env: { SVC_TOKEN: 'not-a-token' },
     });
     assert.equal(run.code, 3);
-    assert.match(run.stderr, /\[SESSION_EXPIRED\]/);
+    assert.match(run.stderr, /\[UNAUTHENTICATED\]/);
   });
 
   it('lets several sessions and a service use one folder at once', async () => {

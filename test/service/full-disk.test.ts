@@ -1,7 +1,10 @@
-/** Disk full at staging, spill or spool: a clear error for that one query, and everything works again afterwards. */
+/**
+ * Disk full at staging, spill or spool: a clear error for that one query, and everything works again afterwards. Under the
+ * audit log: nothing runs until there is room, and no line is lost.
+ */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, it } from 'node:test';
@@ -9,6 +12,7 @@ import { QueryError } from '@svc/base';
 import { rows, value } from './support/results.js';
 import { startService, type TestService, type TestServiceOptions } from './support/service.js';
 import { standardTables } from './support/tables.js';
+import { until } from './support/until.js';
 
 /** 48 MB that do not compress. */
 const wide = `SELECT i::BIGINT AS id, sha256(i::VARCHAR) || sha256((-i)::VARCHAR) || sha256((i * 7)::VARCHAR) AS note
@@ -71,6 +75,39 @@ describe('a disk that is full', { skip: canMount() ? false : 'only root can moun
     await assert.rejects(async () => {
       for await (const _message of messages);
     }, isDiskFull);
+  });
+});
+
+describe('a disk that is full under the audit log', {
+  skip: canMount() ? false : 'only root can mount a small disk',
+}, () => {
+  it('lets nothing run until there is room, and no line is lost or torn', async () => {
+    disk = await mountSmallDisk(1);
+    const path = join(disk.path, 'audit.jsonl');
+    const ballast = join(disk.path, 'ballast');
+    const client = await start({ 'metrics.audit_log_path': path });
+    await value(client, 'SELECT 0');
+    await until('the first line', async () => (await readFile(path, 'utf8')).endsWith('\n'));
+    // All room but for the rest of the page that the first line is on.
+    await assert.rejects(writeFile(ballast, Buffer.alloc(2 ** 20)), { code: 'ENOSPC' });
+    const ran = [0];
+    await until('a refusal', async () => {
+      const answer = await value(client, `SELECT ${ran.length}`).catch((error: unknown) => error);
+      if (answer instanceof QueryError) assert.equal(answer.code, 'AUDIT_UNAVAILABLE');
+      else ran.push(ran.length);
+      return answer instanceof QueryError;
+    });
+    assert.equal((await readFile(path, 'utf8')).endsWith('\n'), false, 'a line is cut');
+    await rm(ballast);
+    await until('an answer', async () => (await value(client, 'SELECT -1').catch(() => undefined)) === -1);
+    await service.coordinator.destroy();
+    const lines = (await readFile(path, 'utf8')).trimEnd().split('\n');
+    const entries = lines.map((line): { query_text: string; status: string } => JSON.parse(line));
+    const ok = entries.filter(({ status }) => status === 'ok').map(({ query_text }) => query_text);
+    assert.deepEqual(
+      ok,
+      [...ran, -1].map((number) => `SELECT ${number}`),
+    );
   });
 });
 

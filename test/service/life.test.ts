@@ -137,8 +137,8 @@ describe('CloseSession', () => {
     await until('two wait', async () => (await service.metric('svc_queue_depth')) === 2);
     await client.action('CloseSession', new Uint8Array());
     assert.deepEqual(await ends, [
-      ['SESSION_EXPIRED', false],
-      ['SESSION_EXPIRED', false],
+      ['SESSION_LOST', false],
+      ['SESSION_LOST', false],
     ]);
     assert.equal(await theirs, 20_480n);
   });

@@ -55,7 +55,7 @@ describe('a client that is gone in mid-stream', () => {
       await until('no host is leased', async () => (await leasedHosts()) === 0);
       const failed = service.logRecords().filter(({ message }) => message === 'query failed');
       assert.equal(failed.length, 1);
-      const expected = title.includes('session') ? 'SESSION_EXPIRED' : 'CANCELLED';
+      const expected = title.includes('session') ? 'SESSION_LOST' : 'CANCELLED';
       assert.equal(failed[0]?.error_code, expected);
       assert.ok(Number(failed[0]?.rows) > 0);
     });

@@ -1,4 +1,4 @@
-import type { Logger } from '@svc/base';
+import { createClientAddress, type Logger } from '@svc/base';
 import type { AdminBackend } from './backend.js';
 import { type Listener, openListener } from './listener.js';
 import { healthRoutes, metricsRoutes } from './routes.js';
@@ -8,6 +8,8 @@ export interface AdminOptions {
   readonly bindAddress: string;
   /** `metrics.prometheus_port`: probes listen one above it; with 0 both take a free port. */
   readonly metricsPort: number;
+  /** Addresses and ranges of proxies whose `X-Forwarded-For` names the client. Default none. */
+  readonly trustedProxies?: readonly string[];
   readonly logger: Logger;
 }
 
@@ -25,11 +27,13 @@ export interface AdminServer extends AsyncDisposable {
 /** Opens both listeners or neither. Throws CONFIGURATION_ERROR naming the port and the key when one is taken. */
 export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
   const { backend, bindAddress, metricsPort, logger } = options;
+  const clientAddress = createClientAddress(options.trustedProxies ?? []);
   const metrics = await openListener({
     purpose: 'metrics',
     bindAddress,
     port: metricsPort,
     routes: metricsRoutes(backend),
+    clientAddress,
     logger,
   });
   let health: Listener;
@@ -38,7 +42,8 @@ export async function startAdmin(options: AdminOptions): Promise<AdminServer> {
       purpose: 'probes, one above `metrics.prometheus_port`',
       bindAddress,
       port: metricsPort === 0 ? 0 : metricsPort + 1,
-      routes: healthRoutes(backend),
+      routes: healthRoutes(backend, logger),
+      clientAddress,
       logger,
     });
   } catch (caught) {

@@ -1,2 +1,2 @@
 export { type AdminOptions, type AdminServer, startAdmin } from './admin-server.js';
-export type { AdminBackend, StatusDocument } from './backend.js';
+export type { AdminBackend, AdminCaller, StatusDocument } from './backend.js';

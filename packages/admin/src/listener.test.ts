@@ -57,6 +57,7 @@ async function exchange(text: string): Promise<string> {
     bindAddress: '127.0.0.1',
     port: 0,
     routes,
+    clientAddress: (peer) => peer,
     logger: silentLogger,
     limits: shortLimits,
   });

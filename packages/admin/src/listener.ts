@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { correlationFields, errorFields, type Logger, QueryError, withLogContext } from '@svc/base';
+import { type ClientAddress, errorFields, type Logger, QueryError, withCorrelation } from '@svc/base';
 import { errorReply, type Reply, sendReply } from './reply.js';
+import { adminRequest } from './request.js';
 import { answer, pathOf, type Routes } from './routes.js';
 
 export interface ListenerOptions {
@@ -11,6 +12,7 @@ export interface ListenerOptions {
   /** 0 takes a free one. */
   readonly port: number;
   readonly routes: Routes;
+  readonly clientAddress: ClientAddress;
   readonly logger: Logger;
   /** Default: `httpLimits`. */
   readonly limits?: HttpLimits;
@@ -39,7 +41,8 @@ export interface HttpLimits {
 }
 
 const httpLimits: HttpLimits = {
-  maxHeaderSize: 8 * 1024,
+  // An access token of many roles fits.
+  maxHeaderSize: 32 * 1024,
   headersTimeout: 5_000,
   requestTimeout: 10_000,
   connectionsCheckingInterval: 1_000,
@@ -50,10 +53,13 @@ const maxConnections = 256;
 
 /** Throws CONFIGURATION_ERROR when the port or address cannot be bound. */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
-  const server = createServer({ ...(options.limits ?? httpLimits) }, (request, response) => {
-    const fields = correlationFields((name) => singleHeader(request, name));
-    withLogContext(fields, () => void serve(server, options, request, response));
-  });
+  const onRequest = (request: IncomingMessage, response: ServerResponse) => {
+    const header = (name: string) => singleHeader(request, name);
+    withCorrelation(header, () => void serve(server, options, request, response));
+  };
+  const server = createServer({ ...(options.limits ?? httpLimits) }, onRequest);
+  // Node would ask for a body before anybody knows whether it is wanted.
+  server.on('checkContinue', onRequest);
   server.timeout = silenceTimeoutMs;
   server.maxConnections = maxConnections;
   const port = await listen(server, options);
@@ -86,15 +92,21 @@ function singleHeader(request: IncomingMessage, name: string): string | undefine
 /** Answers one request. Never rejects. */
 async function serve(
   server: Server,
-  { routes, logger }: ListenerOptions,
+  { routes, clientAddress, logger }: ListenerOptions,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const startedAt = performance.now();
   const method = request.method ?? '';
   const path = pathOf(request.url ?? '');
-  const reply = await answer(routes, method, path).catch((caught: unknown): Reply => {
-    logger.log('error', 'An admin request failed.', { method, path, ...errorFields(caught) });
+  const described = adminRequest(request, response, clientAddress);
+  const reply = await answer(routes, method, path, described).catch((caught: unknown): Reply => {
+    const isGone = request.destroyed && !request.complete;
+    logger.log(isGone ? 'debug' : 'error', 'An admin request failed.', {
+      method,
+      path,
+      ...errorFields(caught),
+    });
     return errorReply(500, 'INTERNAL_ERROR', 'An internal error occurred; the service log has the details.');
   });
   if (!response.destroyed) sendReply(request, response, reply, !server.listening);

@@ -26,21 +26,22 @@ export function errorReply(
   return { ...jsonReply(status, { error: { code, message } }), headers };
 }
 
-/** Sends the answer. The body of the request is never read, so a request that has one ends its connection. */
+/** Sends the answer. A request whose body was not read to its end ends its connection. */
 export function sendReply(
   request: IncomingMessage,
   response: ServerResponse,
   reply: Reply,
   isClosing: boolean,
 ): void {
-  const hasBody =
+  const isDeclared =
     request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
+  const hasRest = isDeclared && !request.complete;
   response.writeHead(reply.status, {
     'content-type': reply.contentType,
     'content-length': Buffer.byteLength(reply.body),
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',
-    ...(hasBody || isClosing ? { connection: 'close' } : {}),
+    ...(hasRest || isClosing ? { connection: 'close' } : {}),
     ...reply.headers,
   });
   response.end(reply.body);

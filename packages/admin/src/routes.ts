@@ -1,9 +1,12 @@
-import { metricsContentType } from '@svc/base';
+import { type Logger, metricsContentType } from '@svc/base';
 import type { AdminBackend } from './backend.js';
+import { refreshCatalogs } from './refresh-catalogs.js';
 import { errorReply, jsonReply, type Reply, textReply } from './reply.js';
+import type { AdminRequest } from './request.js';
 
 /** What a path answers by method. HEAD follows GET. */
-type Methods = Readonly<Partial<Record<'GET' | 'POST', () => Reply | Promise<Reply>>>>;
+type Handler = (request: AdminRequest) => Reply | Promise<Reply>;
+type Methods = Readonly<Partial<Record<'GET' | 'POST', Handler>>>;
 export type Routes = ReadonlyMap<string, Methods>;
 
 /** The metrics port: nothing but the scrape. */
@@ -26,7 +29,7 @@ export function metricsRoutes(backend: AdminBackend): Routes {
  * The health port, specification sections 4.2 and 4.4. The dashboard and its read API (section 4.3) exist only while
  * `metrics.web_ui` is true, which no configuration can say yet: their paths are unknown and answer 404.
  */
-export function healthRoutes(backend: AdminBackend): Routes {
+export function healthRoutes(backend: AdminBackend, logger: Logger): Routes {
   return new Map<string, Methods>([
     ['/healthz', { GET: () => textReply(200, 'ok') }],
     [
@@ -34,28 +37,23 @@ export function healthRoutes(backend: AdminBackend): Routes {
       { GET: () => (backend.isReady() ? textReply(200, 'ready') : textReply(503, 'initializing')) },
     ],
     ['/api/v1/status', { GET: () => jsonReply(200, backend.status()) }],
-    ['/api/v1/catalogs/refresh', { POST: refuseAdmin }],
+    ['/api/v1/catalogs/refresh', { POST: (request) => refreshCatalogs(backend, logger, request) }],
   ]);
 }
 
-/** Section 5.6: the gate fails closed. Without an identity provider there is nobody who could be an admin here. */
-function refuseAdmin(): Reply {
-  return errorReply(
-    401,
-    'UNAUTHENTICATED',
-    'This endpoint needs the bearer token of an admin, and no identity provider is configured (`auth.idp_url`).',
-    { 'www-authenticate': 'Bearer realm="svc"' },
-  );
-}
-
 /** The answer to a method and a path (undefined: there is none). Throws what the backend throws. */
-export async function answer(routes: Routes, method: string, path: string | undefined): Promise<Reply> {
+export async function answer(
+  routes: Routes,
+  method: string,
+  path: string | undefined,
+  request: AdminRequest,
+): Promise<Reply> {
   if (path === undefined) return errorReply(400, 'INVALID_ARGUMENT', 'The request target is not a path.');
   const methods = routes.get(path);
   if (methods === undefined) return errorReply(404, 'NOT_FOUND', 'Nothing is served under this path.');
   const handler =
     method === 'GET' || method === 'HEAD' ? methods.GET : method === 'POST' ? methods.POST : undefined;
-  if (handler !== undefined) return handler();
+  if (handler !== undefined) return handler(request);
   const allowed = [...(methods.GET ? ['GET', 'HEAD'] : []), ...(methods.POST ? ['POST'] : [])].join(', ');
   return errorReply(405, 'METHOD_NOT_ALLOWED', `This path answers ${allowed}.`, { allow: allowed });
 }

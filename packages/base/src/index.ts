@@ -15,9 +15,10 @@ export {
 } from './errors/codes.js';
 export { errorsPage } from './errors/errors-page.js';
 export { QueryError, type QueryErrorOptions, type SerializedError } from './errors/query-error.js';
-export { currentLogContext, type LogContext, withLogContext } from './log/context.js';
-export { correlationFields } from './log/correlation.js';
+export { bindScope, currentLogContext, type LogContext, withLogContext } from './log/context.js';
+export { outgoingCorrelation, withCorrelation } from './log/correlation.js';
 export { errorFields } from './log/error-fields.js';
+export { jsonLine } from './log/json-line.js';
 export {
   createLogger,
   type LogFields,
@@ -31,3 +32,5 @@ export {
 export { boundedText } from './log/safe-text.js';
 export type { BreakerState, IdentityOperation, StatementType } from './metrics/labels.js';
 export { createMetrics, type Metrics, metricsContentType } from './metrics/metrics.js';
+export { type ClientAddress, createClientAddress } from './network/client-address.js';
+export { describeSpan, type OpenSpan, openSpan, withSpan } from './telemetry/span.js';

@@ -4,10 +4,14 @@ import { type AdminServer, startAdmin } from '@svc/admin';
 import { type Config, type Logger, type Metrics, QueryError } from '@svc/base';
 import { createHostPool, type EnginePool, supportedDuckDbVersion } from '@svc/engine';
 import { createFlightServer, type FlightServer } from '@svc/flight';
+import { type Audit, openAudit } from './audit/open-audit.js';
 import { createFlightBackend } from './frontends/flight/flight-backend.js';
 import { type Prepared, preparedBytes } from './frontends/flight/prepared.js';
+import { createAdminGate } from './identity/admin-gate.js';
 import { createAuthentication } from './identity/authentication.js';
 import { HandleTable, preparedStatementErrors, ticketErrors } from './identity/handle-table.js';
+import { openScanLock } from './identity/lifecycle/open-scan-lock.js';
+import type { ScanLock } from './identity/lifecycle/scan-lock.js';
 import { type OpenIdentity, openIdentity, type SignInFacts } from './identity/open-identity.js';
 import { SessionStore } from './identity/session-store.js';
 import { type PlannedStatement, plannedBytes } from './planner/planned-statement.js';
@@ -16,6 +20,7 @@ import { createRunning } from './service/create-running.js';
 import { createStatements } from './service/create-statements.js';
 import { type Lake, openLake } from './service/open-lake.js';
 import { poolOptions } from './service/pool-options.js';
+import { startUpkeep } from './service/start-upkeep.js';
 import { registerGauges } from './telemetry/gauges.js';
 
 export interface CoordinatorOptions {
@@ -38,13 +43,16 @@ export interface Coordinator {
   readonly signIn: SignInFacts;
   /** Opens every listener; clients are served from then on. */
   listen(): Promise<readonly Listener[]>;
+  /** Takes a log file that was renamed as one to leave: lines go to the file that has its name now. */
+  reopenLogs(): void;
   /** Refuses new statements, lets running ones finish until the deadline (a duration), then ends them. Idempotent. */
   close(deadlineMs: number): Promise<void>;
   /** Ends everything at once. Idempotent. */
   destroy(): Promise<void>;
 }
 
-const sweepPeriodMs = 10_000;
+/** What the last lines of the audit log may take at the end. */
+const auditFlushMs = 2000;
 
 /** A ticket names every file that its statement will read, and no client gives tickets back. */
 const handleLimits = { maxPerSession: 1000, maxBytes: 128 * 2 ** 20 };
@@ -53,12 +61,14 @@ const handleLimits = { maxPerSession: 1000, maxBytes: 128 * 2 ** 20 };
 export async function startCoordinator(options: CoordinatorOptions): Promise<Coordinator> {
   const { config, logger, metrics } = options;
   const identity = await openIdentity({ config, logger, metrics, now: options.now ?? Date.now });
+  const audit = await openAudit(options);
   const pool = createHostPool(poolOptions(config, logger));
   try {
-    const lake = await openLake(config);
-    return assemble(options, { pool, lake, identity });
+    const lake = await openLake(config, options.now ?? Date.now);
+    return assemble(options, { pool, lake, identity, audit, lock: await openScanLock(options) });
   } catch (error) {
     await pool.destroy();
+    await audit?.close(auditFlushMs);
     throw error;
   }
 }
@@ -67,18 +77,22 @@ interface Parts {
   readonly lake: Lake;
   readonly pool: EnginePool;
   readonly identity: OpenIdentity;
+  readonly audit: Audit | undefined;
+  readonly lock: ScanLock;
 }
 
-function assemble(options: CoordinatorOptions, { pool, lake, identity }: Parts): Coordinator {
+function assemble(options: CoordinatorOptions, parts: Parts): Coordinator {
+  const { pool, lake, identity, audit, lock } = parts;
   const { config, logger, metrics, version } = options;
   const now = options.now ?? Date.now;
   const planning = createPlanning({ config, pool, lake, metrics });
-  const runner = createRunning({ config, pool, metrics, logger, lake, now });
+  const runner = createRunning({ config, pool, metrics, logger, lake, now, audit });
   const planner = createStatements({ planning, runner, lake, version });
   const sessions = new SessionStore({
     idleTimeoutMs: config['session.idle_timeout_secs'] * 1000,
     maxAgeMs: config['session.max_age_secs'] * 1000,
     maxPerUser: config['session.max_per_user'],
+    maxTotal: config['session.max_total'],
     defaults: planner.sessionDefaults,
     now,
   });
@@ -94,15 +108,21 @@ function assemble(options: CoordinatorOptions, { pool, lake, identity }: Parts):
     bytesOf: preparedBytes,
   });
   sessions.onEnd((session) => {
+    lake.contexts.endSession(session);
     tickets.endSession(session.key);
     prepared.endSession(session.key);
   });
-  const sweeper = setInterval(() => {
-    sessions.sweep(runner.tracker.activeSessions());
-    tickets.sweep();
-    prepared.sweep();
-  }, sweepPeriodMs).unref();
+  const upkeep = startUpkeep(options, {
+    sessions,
+    lock,
+    sweep() {
+      sessions.sweep(runner.tracker.activeSessions());
+      tickets.sweep();
+      prepared.sweep();
+    },
+  });
 
+  const authentication = createAuthentication(sessions, identity);
   const startedAtMs = performance.now();
   let isReady = false;
   let admin: AdminServer | undefined;
@@ -111,6 +131,8 @@ function assemble(options: CoordinatorOptions, { pool, lake, identity }: Parts):
 
   const adminBackend = {
     isReady: () => isReady,
+    authorizeAdmin: createAdminGate(authentication, identity, config['auth.admin_role']),
+    refreshCatalogs: async (username: string | undefined) => lake.contexts.refresh(username),
     metricsText: () => {
       runner.tracker.flush();
       return metrics.text();
@@ -130,14 +152,15 @@ function assemble(options: CoordinatorOptions, { pool, lake, identity }: Parts):
 
   const destroy = async () => {
     isReady = false;
-    clearInterval(sweeper);
+    const upkeepEnd = upkeep.close();
     flight?.destroy();
     identity.close();
     sessions.closeAll();
     try {
-      await pool.destroy();
+      await Promise.all([upkeepEnd, pool.destroy()]);
     } finally {
       runner.tracker.flush();
+      await audit?.close(auditFlushMs);
       await admin?.destroy();
     }
   };
@@ -151,13 +174,14 @@ function assemble(options: CoordinatorOptions, { pool, lake, identity }: Parts):
         backend: adminBackend,
         bindAddress,
         metricsPort: config['metrics.prometheus_port'],
+        trustedProxies: config['server.trusted_proxies'],
         logger: logger.child('svc::admin'),
       });
       if (config['server.flight_enabled']) {
         const tls = await readTls(config);
         flight = await createFlightServer({
           backend: createFlightBackend({
-            authentication: createAuthentication(sessions, identity),
+            authentication,
             sessions,
             planner,
             runner,
@@ -173,6 +197,7 @@ function assemble(options: CoordinatorOptions, { pool, lake, identity }: Parts):
           port: config['server.flight_port'],
           ...(tls === undefined ? {} : { tls }),
           tlsTerminatedUpstream: config['server.tls_terminated_upstream'],
+          trustedProxies: config['server.trusted_proxies'],
           limits: { maxReceiveBytes: config['server.max_request_bytes'] },
           keepalive: {
             timeMs: config['server.keepalive_time_secs'] * 1000,
@@ -184,6 +209,7 @@ function assemble(options: CoordinatorOptions, { pool, lake, identity }: Parts):
       isReady = true;
       return listeners(config, admin, flight);
     },
+    reopenLogs: () => audit?.reopen(),
     async close(deadlineMs) {
       isReady = false;
       runner.admission.drain();

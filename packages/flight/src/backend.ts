@@ -7,7 +7,7 @@
 export interface CallContext {
   /** Ends with the call: cancelled by the client, deadline passed, connection lost. */
   readonly signal: AbortSignal;
-  /** Client address without port. */
+  /** Client address without port: of the connection, or what a trusted proxy says of the one behind it. */
   readonly clientAddress: string;
   /** ASCII request headers by lower-case name; authorization and cookies removed. */
   readonly headers: ReadonlyMap<string, string>;

@@ -1,7 +1,9 @@
 export type { Catalog, CatalogOptions, LoadedTable, Namespace, TableIdentifier } from './catalogs/catalog.js';
+export type { CatalogCaller, CatalogClient, CatalogFactory } from './catalogs/catalog-factory.js';
 export { commitWithRetry } from './catalogs/commit-with-retry.js';
 export {
   createFileSystemCatalog,
+  createFileSystemCatalogs,
   type FileSystemCatalogOptions,
 } from './catalogs/file-system/file-system-catalog.js';
 export {
@@ -22,6 +24,7 @@ export { type DeletedRows, deletionColumns, positionColumns } from './deletes/de
 export { isDeltaTable, type LoadDeltaTableOptions, loadDeltaTable } from './delta/load-delta-table.js';
 export { type PlanDeltaScanOptions, planDeltaScan } from './delta/plan-delta-scan.js';
 export type { DeltaTable } from './delta/table/delta-table.js';
+export { metadataBytes } from './iceberg/cache/metadata-bytes.js';
 export { createMetadataFiles, type MetadataFiles } from './iceberg/cache/metadata-files.js';
 export {
   type FilePlan,

@@ -179,6 +179,37 @@ describe('a configuration that is refused', () => {
       load({ toml: `[server]\nbind_address = "${address}"` });
   });
 
+  it('asks for what a way to sign in needs', () => {
+    const password = '[auth]\nidp_url = "https://idp.example"\n';
+    assert.match(problems({ toml: password }), /`auth\.idp_url` is set, but `auth\.client_id` is not/);
+    load({ toml: `${password}client_id = "svc"` });
+    const service = '[auth]\ntoken_endpoint = "https://idp.example/token"\nclient_id = "svc"\n';
+    assert.match(
+      problems({ toml: service }),
+      /`auth\.token_endpoint` is set, but `auth\.client_secret` is not/,
+    );
+    load({ toml: `${service}client_secret = "s"\nhandshake_password = "p"` });
+    assert.match(
+      problems({ toml: `${password}client_id = "svc"\nhandshake_password = "p"` }),
+      /handshake_password.*password grant/,
+    );
+  });
+
+  it('sends no password over an open line to an identity provider, but on loopback or when told to', () => {
+    const toml = (url: string) => `[auth]\nclient_id = "svc"\nidp_url = "${url}"\n`;
+    assert.match(problems({ toml: toml('http://idp.example') }), /`auth\.idp_url` is not https/);
+    load({ toml: `${toml('http://idp.example')}allow_http = true` });
+    for (const url of ['http://127.0.0.1:8080', 'http://localhost', 'http://[::1]/', 'https://idp.example'])
+      load({ toml: toml(url) });
+  });
+
+  it('takes the client itself as the audience of access tokens, unless told another', () => {
+    const toml = '[auth]\nidp_url = "https://idp.example"\nclient_id = "svc"\n';
+    assert.deepEqual(load({ toml })['auth.audience'], ['svc']);
+    assert.deepEqual(load({ toml: `${toml}audience = ["a", "b"]` })['auth.audience'], ['a', 'b']);
+    assert.match(problems({ toml: `${toml}algorithms = ["HS256"]` }), /`auth\.algorithms` must be a list/);
+  });
+
   it('finds keys that contradict each other', () => {
     assert.match(
       problems({ toml: '[server]\ntls_cert = "c.pem"' }),

@@ -147,6 +147,11 @@ export const resourceSettings = {
     { text: '2 % of the memory, 32 MiB to 512 MiB', compute: memoryShare(0.02, 32 * MiB, 512 * MiB) },
     'Memory for table metadata and manifests; 0 turns the cache off.',
   ),
+  'cache.context_bytes': setting(
+    bytes(0, 1 * TiB),
+    { text: '2 % of the memory, 32 MiB to 512 MiB', compute: memoryShare(0.02, 32 * MiB, 512 * MiB) },
+    'Memory for what catalogs told users, while `coordinator.session_context_cache_ttl_secs` lets it be used again; 0 turns that off.',
+  ),
   'cache.footer_bytes': setting(
     bytes(0, 1 * TiB),
     { text: '2 % of the memory, 32 MiB to 512 MiB', compute: memoryShare(0.02, 32 * MiB, 512 * MiB) },

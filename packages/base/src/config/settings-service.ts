@@ -135,11 +135,11 @@ export const serviceSettings = {
   'coordinator.session_context_cache_ttl_secs': setting(
     seconds(0, 86_400),
     0,
-    'How long what a catalog told a user is used again for the same user without asking; 0 asks for every statement. Changes through this service are seen at once.',
+    'How long what a catalog told a user is used again for the same user without asking; 0 asks for every statement. Statements that change something ask in any case, and changes through this coordinator are seen at once.',
   ),
   'coordinator.redis_url': optional(
     redisUrl,
-    'Redis that keeps several coordinators from renewing tokens at the same time; not set: there is one coordinator.',
+    'Redis that keeps several coordinators from renewing tokens at the same time; not set: there is one coordinator. Certificates are checked as Node does (`NODE_EXTRA_CA_CERTS`).',
     { secret: true },
   ),
 

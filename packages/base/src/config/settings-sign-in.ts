@@ -30,7 +30,16 @@ export const signInSettings = {
     'A session without a call for this long is closed.',
   ),
   'session.max_age_secs': setting(sessionAge, 86_400, 'A session is closed at this age, however busy.'),
-  'session.max_per_user': setting(integer(1, 100_000), 256, 'Open sessions that one user may hold.'),
+  'session.max_per_user': setting(
+    integer(1, 100_000),
+    256,
+    'Open sessions that one user may hold; the least recently used one ends when there would be more.',
+  ),
+  'session.max_total': setting(
+    integer(1, 1_000_000),
+    20_000,
+    'Open sessions of all users; further sign-ins are refused until one ends.',
+  ),
   'session.handle_ttl_secs': setting(
     seconds(10),
     3600,

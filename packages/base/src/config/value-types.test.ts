@@ -2,14 +2,18 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
   address,
+  addressRange,
   boolean,
   bytes,
   formatBytes,
   identifier,
   integer,
+  list,
   number,
+  oneOf,
   type ParsedValue,
   path,
+  redisUrl,
   seconds,
   string,
   url,
@@ -82,6 +86,52 @@ describe('value types', () => {
     for (const text of ['Lake', '1st', 'a-b', 'a.b', 'é'])
       assert.equal(identifier.fromText(text).kind, 'invalid');
     assert.equal(path.fromText('a\0b').kind, 'invalid');
+  });
+
+  it('takes one of a few words, in their own spelling', () => {
+    const word = oneOf('refuse', 'count');
+    assert.equal(given(word.fromText('count')), 'count');
+    for (const text of ['', 'Count', 'none']) assert.equal(word.fromText(text).kind, 'invalid', text);
+    assert.equal(word.fromToml(1n).kind, 'invalid');
+  });
+
+  it('reads lists from arrays and from texts with commas, and refuses one wrong part', () => {
+    const words = list(oneOf('RS256', 'ES256'));
+    assert.deepEqual(given(words.fromToml(['ES256', 'RS256'])), ['ES256', 'RS256']);
+    assert.deepEqual(given(words.fromText(' RS256 ,ES256,')), ['RS256', 'ES256']);
+    assert.deepEqual(given(words.fromText('')), []);
+    assert.equal(words.fromText('RS256,none').kind, 'invalid');
+    assert.equal(words.fromToml(['RS256', 1n]).kind, 'invalid');
+    assert.equal(words.fromToml([['RS256']]).kind, 'invalid');
+    assert.equal(words.expectation, 'a list, each part of it "RS256" or "ES256"');
+  });
+
+  it('takes addresses and ranges of them', () => {
+    for (const text of ['10.0.0.0/8', '192.0.2.7', '::1', 'fd00::/8', '0.0.0.0/0'])
+      assert.equal(given(addressRange.fromText(text)), text);
+    for (const text of ['10.0.0.0/33', '::1/129', 'localhost', '10.0.0/8', '10.0.0.1:80', '10.0.0.0/8/8'])
+      assert.equal(addressRange.fromText(text).kind, 'invalid', text);
+  });
+
+  it('takes Redis servers, with TLS, a password, and clusters of several', () => {
+    const right = [
+      'redis://127.0.0.1:6379',
+      'redis://h',
+      'rediss://user:p%40ss@cache.example:6380/3',
+      'rediss+cluster://:secret@a.example:6379,b.example:6379',
+      'redis+cluster://[::1]:7000',
+    ];
+    for (const text of right) assert.equal(given(redisUrl.fromText(text)), text);
+    for (const text of [
+      'http://h',
+      'redis://',
+      'redis://a:1,b:2',
+      'redis://h:port',
+      'redis://h/db',
+      'h:6379',
+    ])
+      assert.equal(redisUrl.fromText(text).kind, 'invalid', text);
+    assert.equal(redisUrl.isPrintable, false);
   });
 
   it('writes sizes in the largest unit that divides them', () => {

@@ -98,12 +98,18 @@ export const errorCodes = {
   SESSION_EXPIRED: row(
     'user',
     'UNAUTHENTICATED',
-    'The session is over: it was idle, too old, or its tokens could not be renewed. Sign in again.',
+    'The session is over: it was idle, too old, its tokens could not be renewed, or newer ones of the user took its place. Sign in again.',
   ),
   SESSION_LOST: row(
     'user',
     'UNAUTHENTICATED',
     'This coordinator does not know the session: it was closed, or belonged to a coordinator that is gone. Sign in again.',
+  ),
+  TOO_MANY_SESSIONS: row(
+    'resources',
+    'RESOURCE_EXHAUSTED',
+    'As many sessions are open as this coordinator may have: sign in again later.',
+    true,
   ),
   SIGN_IN_LIMITED: row(
     'user',

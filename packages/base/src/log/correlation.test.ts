@@ -27,6 +27,12 @@ describe('correlationFields', () => {
     assert.deepEqual(fields({}), {});
   });
 
+  it('leaves out what is the credential of the call', () => {
+    const bearer = 'a-bearer_of.some-length';
+    const headers = { authorization: `Bearer ${bearer}`, 'x-request-id': bearer, 'x-session-id': 'B' };
+    assert.deepEqual(fields(headers), { session_id: 'B' });
+  });
+
   it('follows the W3C rules for a traceparent', () => {
     const zero = '0'.repeat(32);
     for (const value of [

@@ -1,4 +1,5 @@
 import { currentLogContext } from './context.js';
+import { jsonLine } from './json-line.js';
 import { boundedText } from './safe-text.js';
 
 const levels = ['trace', 'debug', 'info', 'warn', 'error'] as const;
@@ -81,7 +82,7 @@ export function createLogger(target: string, options: LoggerOptions): Logger {
           if (value !== undefined && !record.has(name)) record.set(name, loggable(value));
         }
       }
-      options.write(`${toJsonLine(record)}\n`);
+      options.write(`${jsonLine(Object.fromEntries(record))}\n`);
     },
     child: (name) => createLogger(name, options),
   };
@@ -91,14 +92,6 @@ function loggable(value: LogValue): string | number | boolean {
   if (typeof value === 'string') return boundedText(value, maxTextLength);
   if (typeof value !== 'bigint') return value;
   return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
-}
-
-/** JSON escapes line feeds and C0 controls itself, but neither DEL and C1 controls nor the Unicode line separators. */
-function toJsonLine(record: ReadonlyMap<string, unknown>): string {
-  return JSON.stringify(Object.fromEntries(record)).replace(
-    /[\u007f-\u009f\u2028\u2029]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
 }
 
 /** A logger that drops everything, for tests and libraries. */

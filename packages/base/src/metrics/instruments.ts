@@ -72,6 +72,19 @@ export function labelledHistogram<L extends Labels>(
   return { observe: (labels, value) => metric.observe(labels, countable(value)) };
 }
 
+export interface Histogram {
+  observe(value: number): void;
+}
+
+export function histogram(
+  registry: Registry,
+  definition: MetricDefinition,
+  buckets: readonly number[],
+): Histogram {
+  const metric = new PromHistogram({ ...definition, buckets: [...buckets], registers: [registry] });
+  return { observe: (value) => metric.observe(countable(value)) };
+}
+
 /** The library throws on anything but a finite number that is not negative. */
 function countable(amount: number | bigint): number {
   const value = Number(amount);

@@ -54,6 +54,10 @@ export type S3Status = 'ok' | 'error' | 'cancelled';
 export const engineHostStates = ['idle', 'leased'] as const;
 export type EngineHostState = (typeof engineHostStates)[number];
 
+export const auditOutcomes = ['written', 'dropped'] as const;
+/** What became of a line of the audit log. */
+export type AuditOutcome = (typeof auditOutcomes)[number];
+
 export const identityOperations = [
   'discovery',
   'keys',
@@ -74,3 +78,10 @@ export type SignInOutcome = (typeof signInOutcomes)[number];
 
 export const breakerStates = ['closed', 'half_open', 'open'] as const;
 export type BreakerState = (typeof breakerStates)[number];
+export const renewalOutcomes = ['renewed', 'failed', 'abandoned'] as const;
+/** `failed`: the session is expired. `abandoned`: the session was closed, or the service stopped, meanwhile. */
+export type RenewalOutcome = (typeof renewalOutcomes)[number];
+
+export const scanLockOutcomes = ['held', 'missed'] as const;
+/** `missed`: nobody gave the lock in time, so that the scan went on without. */
+export type ScanLockOutcome = (typeof scanLockOutcomes)[number];

@@ -21,7 +21,7 @@ describe('metrics', () => {
   it('have the duration buckets of the specification', async () => {
     const metrics = createMetrics();
     metrics.queryDuration.observe({ statement_type: 'query' }, 0.3);
-    const bounds = [...(await metrics.text()).matchAll(/seconds_bucket\{le="([^"]+)"/g)].map(
+    const bounds = [...(await metrics.text()).matchAll(/query_duration_seconds_bucket\{le="([^"]+)"/g)].map(
       (match) => match[1],
     );
     assert.equal(bounds.join(' '), '0.01 0.025 0.05 0.1 0.25 0.5 1 2.5 5 10 30 60 +Inf');

@@ -15,6 +15,8 @@ import {
   readCounter,
 } from './instruments.js';
 import {
+  type AuditOutcome,
+  auditOutcomes,
   type EngineHostState,
   engineHostStates,
   type QueryStatus,
@@ -31,6 +33,7 @@ import {
   statementTypes,
 } from './labels.js';
 import { memoryPressure } from './memory-pressure.js';
+import { type TokenMetrics, tokenMetrics } from './token-metrics.js';
 
 /** Specification section 2.8. Seconds. */
 const durationBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
@@ -44,7 +47,7 @@ export interface MemoryUse {
  * Every metric of the service, under the names of specification section 2.8 (first group) and our own (second group).
  * Counters are told what happened; gauges ask their owner at each scrape.
  */
-export interface Metrics extends IdentityMetrics {
+export interface Metrics extends IdentityMetrics, TokenMetrics {
   readonly queryCount: LabelledCounter<{
     readonly status: QueryStatus;
     readonly statement_type: StatementType;
@@ -66,6 +69,7 @@ export interface Metrics extends IdentityMetrics {
   readonly coordinatorMemory: { readFrom(read: () => MemoryUse): void };
 
   readonly queryErrors: LabelledCounter<{ readonly code: ErrorCode }>;
+  readonly auditRecords: LabelledCounter<{ readonly outcome: AuditOutcome }>;
   readonly scanRowGroups: LabelledCounter<{ readonly outcome: ScanOutcome }>;
   readonly stagingBytes: LabelledCounter<{ readonly source: StagingSource }>;
   readonly queueDepth: Gauge;
@@ -88,6 +92,7 @@ export function createMetrics(): Metrics {
     ...storageMetrics(registry),
     ...resourceMetrics(registry),
     ...identityMetrics(registry),
+    ...tokenMetrics(registry),
     text: () => registry.metrics(),
   };
 }
@@ -97,6 +102,7 @@ type QueryMetric =
   | 'queryDuration'
   | 'queryErrors'
   | 'rowsReturned'
+  | 'auditRecords'
   | 'activeQueries'
   | 'queueDepth';
 
@@ -121,6 +127,12 @@ function queryMetrics(registry: Registry): Pick<Metrics, QueryMetric> {
       (Object.keys(errorCodes) as ErrorCode[]).map((code) => ({ code })),
     ),
     rowsReturned: counter(registry, { name: 'svc_rows_returned_total', help: 'Rows sent to clients.' }),
+    auditRecords: labelledCounter(
+      registry,
+      { name: 'svc_audit_records_total', help: 'Lines of the audit log: written, or lost.' },
+      ['outcome'],
+      auditOutcomes.map((outcome) => ({ outcome })),
+    ),
     activeQueries: gauge(registry, {
       name: 'svc_active_queries',
       help: 'Queries that have not finished or failed, waiting ones included.',
@@ -218,7 +230,10 @@ function resourceMetrics(registry: Registry): Pick<Metrics, ResourceMetric> {
     help: 'Used share of the memory limit: 0 below 70 %, 1 from 70 %, 2 from 85 %, 3 from 95 %.',
   });
   return {
-    activeSessions: gauge(registry, { name: 'svc_active_sessions', help: 'Open sessions.' }),
+    activeSessions: gauge(registry, {
+      name: 'svc_active_sessions',
+      help: 'Sessions that would answer a call.',
+    }),
     healthyWorkers: gauge(registry, {
       name: 'svc_healthy_workers',
       help: 'Nodes that can run query fragments; on one node the node itself.',

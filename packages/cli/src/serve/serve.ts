@@ -12,7 +12,7 @@ import { readConfig } from '../read-config.js';
 import { registerSamples } from '../samples/flights.js';
 import { serviceVersion } from '../version.js';
 import { banner } from './banner.js';
-import { onStopSignals } from './signals.js';
+import { onReopenSignal, onStopSignals } from './signals.js';
 
 export interface ServeOptions {
   readonly config?: string | undefined;
@@ -48,6 +48,7 @@ export async function serve(options: ServeOptions): Promise<number> {
       coordinator?.destroy().catch(() => undefined);
     },
   );
+  const removeReopen = onReopenSignal(() => coordinator?.reopenLogs());
   try {
     coordinator = await startCoordinator({
       config,
@@ -63,6 +64,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   } finally {
     await coordinator?.destroy();
     removeHandlers();
+    removeReopen();
   }
 }
 

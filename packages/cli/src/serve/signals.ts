@@ -1,3 +1,11 @@
+/** SIGHUP, by which log files that were renamed are opened anew. Answers a function that removes the handler. */
+export function onReopenSignal(reopen: () => void): () => void {
+  process.on('SIGHUP', reopen);
+  return () => {
+    process.off('SIGHUP', reopen);
+  };
+}
+
 /**
  * Ctrl-C and SIGTERM: the first asks for a drain, a second one forces. Answers a function that removes the handlers.
  */

@@ -27,6 +27,7 @@ const exitCodeByError: Readonly<Partial<Record<ErrorCode, number>>> = {
   UNAUTHENTICATED: exitCodes.connection,
   INSECURE_TRANSPORT: exitCodes.connection,
   SESSION_EXPIRED: exitCodes.connection,
+  SESSION_LOST: exitCodes.connection,
   CANCELLED: exitCodes.interrupted,
 };
 

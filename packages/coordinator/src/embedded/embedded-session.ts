@@ -30,7 +30,7 @@ export async function createEmbeddedSession(
   options: EmbeddedSessionOptions,
 ): Promise<Pick<EmbeddedService, 'run'>> {
   const { config, metrics, logger, pool, version } = options;
-  const lake = await openLake(config);
+  const lake = await openLake(config, Date.now);
   const store = createEmbeddedStore(config, metrics);
   const fetched = new FetchedFiles({
     store,
@@ -55,9 +55,11 @@ export async function createEmbeddedSession(
       const planned = await planStatement(planner, { session, sql, signal: link.signal });
       if (signal.aborted) throw QueryError.from(signal.reason);
       const namesFiles = planned.kind === 'fragment' && planned.fragment.tables.some(isOfFiles);
-      return await runPlanned(runner, { session, planned, signal }).catch((error: unknown) => {
-        throw namesFiles ? withoutExcerpt(error) : error;
-      });
+      return await runPlanned(runner, { session, planned, signal, clientAddress: '' }).catch(
+        (error: unknown) => {
+          throw namesFiles ? withoutExcerpt(error) : error;
+        },
+      );
     },
   };
 }

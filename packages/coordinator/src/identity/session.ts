@@ -15,8 +15,17 @@ export interface Session {
   /** Replaced by the token scan: whoever calls on behalf of the user asks for them at each call. */
   tokens: SessionTokens | undefined;
   readonly renew: RenewTokens | undefined;
-  /** Set when renewing has failed (spec section 3.1): the next call is refused. */
+  /** Set when renewing has failed (spec section 3.1): the next call is refused, what runs already goes on. */
   isExpired: boolean;
-  /** Aborts with SESSION_EXPIRED when the session ends: whatever runs for it ends too. */
+  /** Aborts with SESSION_EXPIRED or SESSION_LOST when the session ends: whatever runs for it ends too. */
   readonly closed: AbortSignal;
+}
+
+/**
+ * Whether a session can no longer act for its user: its tokens could not be renewed, or expired and are none that can be.
+ * Tokens that can be renewed are the scan's, which may be late by its period.
+ */
+export function isSpent(session: Pick<Session, 'isExpired' | 'renew' | 'tokens'>, nowMs: number): boolean {
+  if (session.isExpired) return true;
+  return session.renew === undefined && session.tokens !== undefined && session.tokens.expiresAtMs <= nowMs;
 }

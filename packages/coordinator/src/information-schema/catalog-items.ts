@@ -1,12 +1,7 @@
 /** What a catalog holds, as far as a request may want it: names by listing, metadata only where it is asked for. */
 import { QueryError } from '@svc/base';
-import {
-  type ListedRelation,
-  type ListingOptions,
-  mapConcurrently,
-  type Namespace,
-  type WritableCatalog,
-} from '@svc/lake';
+import { type ListedRelation, type ListingOptions, mapConcurrently, type Namespace } from '@svc/lake';
+import type { ReadableCatalog } from '../catalogs/catalog-directory.js';
 import { schemaName } from '../planner/names.js';
 import type { InformationRequest } from './information-view.js';
 import { mightMatch } from './might-match.js';
@@ -61,7 +56,7 @@ function namespacesOf({ catalogs, catalog, signal }: InformationRequest): Promis
 
 /** A schema that was dropped since it was listed has no relations. */
 async function relationsOf(
-  catalog: WritableCatalog,
+  catalog: ReadableCatalog,
   namespace: Namespace,
   options: ListingOptions,
 ): Promise<readonly ListedRelation[]> {

@@ -1,6 +1,6 @@
 import type { NestedField, PrimitiveType } from '@svc/lake';
 import type { ScanRequest } from '@svc/sql';
-import type { CatalogDirectory } from '../planner/catalog-directory.js';
+import type { CatalogDirectory } from '../catalogs/catalog-directory.js';
 import { informationRows } from './information-rows.js';
 
 /** What a view of information_schema is asked for. */

@@ -1,9 +1,9 @@
 import { QueryError } from '@svc/base';
 import { type LoadedTable, type LoadedView, type NestedField, resolveSnapshot } from '@svc/lake';
+import type { CatalogDirectory } from '../catalogs/catalog-directory.js';
 import type { SessionSettings } from '../identity/session-settings.js';
 import { findInformationView } from '../information-schema/find-information-view.js';
 import { informationSchema, isInformationSchema } from '../information-schema/names.js';
-import type { CatalogDirectory } from './catalog-directory.js';
 import { placeOf, schemaName, writtenName } from './names.js';
 
 /** A table or view as its metadata says, without any of its data. */

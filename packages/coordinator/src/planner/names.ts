@@ -1,7 +1,7 @@
 import { QueryError } from '@svc/base';
 import type { Namespace, TableIdentifier } from '@svc/lake';
+import type { CatalogDirectory } from '../catalogs/catalog-directory.js';
 import type { SessionSettings } from '../identity/session-settings.js';
-import type { CatalogDirectory } from './catalog-directory.js';
 
 /** A namespace's levels as one SQL schema name: Iceberg's levels are joined by dots, as other engines show them. */
 export function schemaName(namespace: Namespace): string {

@@ -10,6 +10,8 @@ interface PlannedBase {
   /** The id under which it was planned: that of its first run too. */
   readonly queryId?: string;
   readonly sql: string;
+  /** As the client sent it, where `sql` is not that any more. */
+  readonly sentSql?: string | undefined;
   readonly statementType: StatementType;
   /** Encapsulated Arrow IPC schema, exactly what running it will answer. */
   readonly schema: Uint8Array;
@@ -41,7 +43,7 @@ const bytesPerRowGroup = 8;
 
 /** About how much memory a planned statement takes: its text, its answer, and a row for each file that it will read. */
 export function plannedBytes(planned: PlannedStatement): number {
-  const text = 2 * planned.sql.length + planned.schema.length;
+  const text = 2 * (planned.sql.length + (planned.sentSql?.length ?? 0)) + planned.schema.length;
   if (planned.kind === 'answer')
     return planned.answer.messages.reduce((sum, { body }) => sum + body.length, text);
   const { tables, parameters } = planned.fragment;

@@ -1,17 +1,20 @@
 import type { EnginePool } from '@svc/engine';
 import type { FragmentLimits } from '@svc/fragment-fn';
-import type { TableScan } from '@svc/lake';
+import type { TableScan, WritableCatalog } from '@svc/lake';
 import type { ScanRequest } from '@svc/sql';
+import type { CatalogDirectory } from '../catalogs/catalog-directory.js';
 import type { FileRelations } from '../files/file-relations.js';
 import type { Session } from '../identity/session.js';
 import type { Analyzer } from './analyze.js';
-import type { CatalogDirectory } from './catalog-directory.js';
 import type { IcebergSource, ResolvedTable } from './resolve-tables.js';
 import type { StubPlanCache } from './stub-plan-cache.js';
 
 export interface PlannerDependencies {
   readonly pool: EnginePool;
-  readonly catalogs: CatalogDirectory;
+  /** As the session's user sees them: nothing is asked of a catalog in another way. */
+  catalogsOf(session: Session): CatalogDirectory;
+  /** The same for statements that change something, which are never answered from a session's context. */
+  catalogsToChange(session: Session): CatalogDirectory<WritableCatalog>;
   readonly plans: StubPlanCache;
   readonly analyzer: Analyzer;
   readonly limits: FragmentLimits;

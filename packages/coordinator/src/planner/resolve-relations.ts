@@ -71,8 +71,8 @@ async function resolve(
   settings: SessionSettings,
   path: readonly string[],
 ): Promise<void> {
-  const { dependencies, signal } = state;
-  const { catalogs } = dependencies;
+  const { dependencies, session, signal } = state;
+  const catalogs = dependencies.catalogsOf(session);
   try {
     await addTable(state.tables, request, { settings, catalogs, signal });
   } catch (error) {
@@ -86,11 +86,11 @@ async function resolve(
 }
 
 async function findView(
-  { dependencies, signal }: Resolving,
+  { dependencies, session, signal }: Resolving,
   place: TablePlace,
 ): Promise<LoadedView | undefined> {
   try {
-    const { catalog } = dependencies.catalogs.get(place.catalog);
+    const { catalog } = dependencies.catalogsOf(session).get(place.catalog);
     return await catalog.loadView(place.identifier, { signal });
   } catch (error) {
     if (error instanceof QueryError && error.code === 'TABLE_NOT_FOUND') return undefined;
@@ -164,8 +164,9 @@ async function qualifiedSql(
   { parsed }: AnalyzedQuery,
   settings: SessionSettings,
 ): Promise<string> {
+  const catalogs = dependencies.catalogsOf(session);
   const query = rewriteTables(parsed, (reference) => {
-    const { catalog, identifier } = placeOf(reference, settings, dependencies.catalogs);
+    const { catalog, identifier } = placeOf(reference, settings, catalogs);
     const schema = engineSchemaName(schemaName(identifier.namespace));
     return { catalog, schema, table: identifier.name };
   });

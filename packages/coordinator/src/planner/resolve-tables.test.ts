@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Catalog, createFileStore, type LoadedTable, type TableMetadata } from '@svc/lake';
+import { createFileStore, type LoadedTable } from '@svc/lake';
+import type { ReadableCatalog } from '../catalogs/catalog-directory.js';
+import { emptyMetadata } from '../test-support/empty-metadata.js';
 import { directoryOf, fakeCatalog } from '../test-support/fake-catalog.js';
 import { testSettings } from '../test-support/fake-session.js';
 import { resolveTables } from './resolve-tables.js';
@@ -29,7 +31,7 @@ async function resolve(names: readonly string[], nameOf: (written: string) => st
 }
 
 /** Somebody commits after every load. */
-function catalogOf(nameOf: (written: string) => string): Catalog {
+function catalogOf(nameOf: (written: string) => string): ReadableCatalog {
   const catalog = fakeCatalog({ s: [] });
   let version = 0;
   return {
@@ -45,29 +47,3 @@ function catalogOf(nameOf: (written: string) => string): Catalog {
     },
   };
 }
-
-const emptyMetadata: TableMetadata = {
-  formatVersion: 2,
-  tableUuid: 'u',
-  location: '/t',
-  lastSequenceNumber: 0n,
-  lastUpdatedMs: 0,
-  lastColumnId: 0,
-  currentSchemaId: 0,
-  schemas: [{ schemaId: 0, fields: [], identifierFieldIds: [] }],
-  defaultSpecId: 0,
-  partitionSpecs: [],
-  lastPartitionId: 0,
-  defaultSortOrderId: 0,
-  sortOrders: [],
-  properties: new Map(),
-  currentSnapshotId: undefined,
-  snapshots: [],
-  snapshotLog: [],
-  metadataLog: [],
-  refs: new Map(),
-  statistics: [],
-  partitionStatistics: [],
-  nextRowId: undefined,
-  json: {},
-};

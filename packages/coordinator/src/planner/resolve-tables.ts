@@ -9,10 +9,10 @@ import {
   type TableScan,
 } from '@svc/lake';
 import type { ScanRequest } from '@svc/sql';
+import type { CatalogDirectory } from '../catalogs/catalog-directory.js';
 import type { SessionSettings } from '../identity/session-settings.js';
 import { findInformationView } from '../information-schema/find-information-view.js';
 import { engineSchemaName, isInformationSchema } from '../information-schema/names.js';
-import type { CatalogDirectory } from './catalog-directory.js';
 import { placeOf, schemaName, type WrittenName } from './names.js';
 
 /** A table as a statement asks for it: under which name, and at which point of its history. */

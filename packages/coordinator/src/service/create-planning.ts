@@ -6,7 +6,6 @@ import type { FileRelations } from '../files/file-relations.js';
 import type { Session } from '../identity/session.js';
 import type { SessionSettings } from '../identity/session-settings.js';
 import { createAnalyzer } from '../planner/analyze.js';
-import { createCatalogDirectory } from '../planner/catalog-directory.js';
 import { ownerOf } from '../planner/planner-dependencies.js';
 import { createStubPlanCache } from '../planner/stub-plan-cache.js';
 import { countScan } from '../telemetry/scan-metrics.js';
@@ -46,7 +45,9 @@ export function createPlanning({
       profile: files === undefined ? 'server' : 'embedded',
     }),
     files,
-    catalogs: createCatalogDirectory(new Map([[config['catalog.name'], lake.catalog]])),
+    catalogsOf: lake.contexts.catalogsOf,
+    catalogsToChange: lake.contexts.catalogsToChange,
+    refreshCatalogs: ({ identity }) => lake.contexts.refresh(identity.username),
     plans: createStubPlanCache(),
     sessionDefaults,
     sessionLimits: { queryTimeoutMs, maxResultBytes },

@@ -1,6 +1,7 @@
 import type { Config, Logger, Metrics } from '@svc/base';
 import type { EnginePool } from '@svc/engine';
 import { planDirectRead, stageScan } from '@svc/lake';
+import type { Audit } from '../audit/open-audit.js';
 import { LaneAdmission } from '../scheduler/lane-admission.js';
 import { DeferredWork } from '../tracker/deferred-work.js';
 import { QueryTracker } from '../tracker/query-tracker.js';
@@ -16,6 +17,8 @@ export interface RunningOptions {
   readonly logger: Logger;
   readonly now: () => number;
   readonly stageFiles?: QueryRunnerDependencies['stageFiles'];
+  /** None without `metrics.audit_log_path`, and none in `svc sql` without a server. */
+  readonly audit?: Audit | undefined;
 }
 
 const maxFinishedRecords = 1000;
@@ -28,6 +31,7 @@ export function createRunning({
   logger,
   now,
   stageFiles,
+  audit,
 }: RunningOptions): QueryRunnerDependencies {
   return {
     pool,
@@ -46,8 +50,10 @@ export function createRunning({
       now,
       elapsed: () => performance.now(),
       deferred: new DeferredWork(),
+      audit,
       maxFinished: maxFinishedRecords,
     }),
+    throwIfNotAudited: () => audit?.throwIfUnavailable(),
     stage: async (scan, store, directory, signal) => {
       const staged = await stageScan(scan, {
         store,

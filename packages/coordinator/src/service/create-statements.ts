@@ -23,8 +23,10 @@ export interface Statements extends StatementPlannerDependencies {
 
 /** Everything a statement needs: planning, and running those that write, which is a part of planning them. */
 export function createStatements({ planning, runner, lake, version }: StatementsOptions): Statements {
-  const { analyzer } = planning;
-  const writing = { planner: planning, analyzer, runner, manifests: lake.manifests, version };
+  const { analyzer, catalogsToChange } = planning;
+  // Rows that are to stay are made from tables as they are, not as they were a while ago.
+  const planner = { ...planning, catalogsOf: catalogsToChange };
+  const writing = { planner, analyzer, runner, manifests: lake.manifests, version };
   return {
     ...planning,
     writeRows: (statement, options) =>

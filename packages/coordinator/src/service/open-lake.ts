@@ -2,31 +2,37 @@ import { join } from 'node:path';
 import type { Config } from '@svc/base';
 import {
   createFileStore,
-  createFileSystemCatalog,
+  createFileSystemCatalogs,
   createFooterCache,
   createMetadataFiles,
   type FooterCache,
   type MetadataFiles,
   openStagingCache,
   type StagingCache,
-  type WritableCatalog,
 } from '@svc/lake';
+import { type CatalogContexts, createCatalogContexts } from '../catalogs/catalog-contexts.js';
 
-/** The catalog and the caches that all queries of this process share. */
+/** The catalogs, each session's own, and the caches that all queries of this process share. */
 export interface Lake {
-  readonly catalog: WritableCatalog;
+  readonly contexts: CatalogContexts;
   readonly footers: FooterCache;
   readonly manifests: MetadataFiles;
   readonly staging: StagingCache;
 }
 
-export async function openLake(config: Config): Promise<Lake> {
+export async function openLake(config: Config, now: () => number): Promise<Lake> {
   const manifests = createMetadataFiles(config['cache.metadata_bytes']);
+  const files = createFileSystemCatalogs({
+    root: config['catalog.path'],
+    store: createFileStore(),
+    files: manifests,
+  });
   return {
-    catalog: createFileSystemCatalog({
-      root: config['catalog.path'],
-      store: createFileStore(),
-      files: manifests,
+    contexts: createCatalogContexts({
+      factories: new Map([[config['catalog.name'], files]]),
+      ttlMs: config['coordinator.session_context_cache_ttl_secs'] * 1000,
+      maxBytes: config['cache.context_bytes'],
+      now,
     }),
     footers: createFooterCache({ maxBytes: config['cache.footer_bytes'] }),
     manifests,

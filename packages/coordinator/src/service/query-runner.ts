@@ -1,5 +1,13 @@
 /** Runs planned statements: admission, the fragment, tracking, and the stream to the client. */
-import { type Logger, linkAbort, type Metrics, QueryError, withLogContext } from '@svc/base';
+import {
+  type Logger,
+  linkAbort,
+  type Metrics,
+  type OpenSpan,
+  openSpan,
+  QueryError,
+  withLogContext,
+} from '@svc/base';
 import type { EnginePool } from '@svc/engine';
 import type { ResultStream } from '@svc/flight';
 import {
@@ -28,6 +36,8 @@ export interface QueryRunnerDependencies {
   readonly tracker: QueryTracker;
   readonly metrics: Metrics;
   readonly logger: Logger;
+  /** Throws AUDIT_UNAVAILABLE while nothing may run for want of an audit log. */
+  throwIfNotAudited(): void;
 }
 
 export interface RunOptions {
@@ -35,6 +45,10 @@ export interface RunOptions {
   readonly queryId?: string | undefined;
   readonly session: Session;
   readonly planned: PlannedStatement;
+  /** Of the call; empty where there is none. */
+  readonly clientAddress: string;
+  /** The client gets the number of changed rows, and not the statement's answer; the caller has a span for all of it. */
+  readonly isUpdate?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -44,40 +58,66 @@ export async function runPlanned(
   options: RunOptions,
 ): Promise<ResultStream> {
   const { session, planned } = options;
-  const query = dependencies.tracker.start({
+  const tracked = dependencies.tracker.start({
     queryId: options.queryId,
     session,
     sql: planned.sql,
+    sentSql: planned.sentSql,
+    clientAddress: options.clientAddress,
     statementType: planned.statementType,
     planningMs: planned.planningMs,
   });
   const context = {
-    query_id: query.queryId,
+    query_id: tracked.queryId,
     user: session.identity.username,
     session_id: session.label,
     statement_type: planned.statementType,
   };
   return await withLogContext(context, async () => {
-    try {
-      return planned.kind === 'answer'
-        ? answerStream(planned, query)
-        : await fragmentStream(dependencies, options, planned, query);
-    } catch (caught) {
-      const error = QueryError.from(caught);
-      query.fail(error);
-      throw error;
-    }
+    if (options.isUpdate === true && planned.kind === 'answer')
+      return answerStream(planned, tracked, options);
+    const span = openSpan('svc.query', { statement_type: planned.statementType });
+    const query = { ...tracked, ...endingWith(tracked, span) };
+    return await span.within(async () => {
+      try {
+        return planned.kind === 'answer'
+          ? answerStream(planned, query, options)
+          : await fragmentStream(dependencies, options, planned, query);
+      } catch (caught) {
+        const error = QueryError.from(caught);
+        query.fail(error);
+        throw error;
+      }
+    });
   });
 }
 
-function answerStream(planned: PlannedAnswer, query: TrackedQuery): ResultStream {
+/** The span is open until the last message is read (spec section 6.3). */
+function endingWith(query: TrackedQuery, span: OpenSpan): Pick<TrackedQuery, 'finish' | 'fail'> {
+  return {
+    finish() {
+      span.end();
+      query.finish();
+    },
+    fail(error) {
+      span.end(error.code);
+      query.fail(error);
+    },
+  };
+}
+
+function answerStream(
+  planned: PlannedAnswer,
+  query: TrackedQuery,
+  { isUpdate = false }: RunOptions,
+): ResultStream {
   query.phase('streaming');
   const { answer } = planned;
   const messages = answer.messages.map((message) => ({ ...message, release: () => undefined }));
   return {
     schema: answer.schema,
     messages: trackedMessages(toAsync(messages), {
-      onMessage: () => query.returned(answer.rowCount, 0),
+      onMessage: () => query.returned(isUpdate ? 0 : answer.rowCount, 0),
       onEnd: (error) => (error === undefined ? query.finish() : query.fail(error)),
     }),
   };
@@ -110,6 +150,7 @@ async function fragmentStream(
   planned: PlannedFragment,
   query: TrackedQuery,
 ): Promise<ResultStream> {
+  dependencies.throwIfNotAudited();
   const { timeoutMs } = planned.fragment.limits;
   // The session's end cancels what runs for it; the caller's signal is another way to end. Planning and waiting for a
   // place are part of the time that a query has.

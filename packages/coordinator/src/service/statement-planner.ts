@@ -1,13 +1,13 @@
 /** Turns one SQL text of a session into something that is ready to run, whatever door it came through. */
 import { randomUUID } from 'node:crypto';
-import { QueryError } from '@svc/base';
-import { displayLocation, type WritableCatalog } from '@svc/lake';
+import { QueryError, withSpan } from '@svc/base';
+import { displayLocation } from '@svc/lake';
 import type { CreateTable, Insert, Statement } from '@svc/sql';
+import type { CatalogDirectory, ReadableCatalog } from '../catalogs/catalog-directory.js';
 import type { Session } from '../identity/session.js';
 import type { SessionSettings } from '../identity/session-settings.js';
 import { isInformationSchema } from '../information-schema/names.js';
 import { type AnalyzedQuery, throwIfRefused } from '../planner/analyze.js';
-import type { CatalogDirectory } from '../planner/catalog-directory.js';
 import { loadRelation } from '../planner/load-relation.js';
 import { namespaceOf, schemaName } from '../planner/names.js';
 import { describeQueryStatement, planQuery } from '../planner/plan-query.js';
@@ -38,6 +38,8 @@ export interface StatementPlannerDependencies extends PlannerDependencies {
     statement: CreateTable,
     options: Pick<StatementOptions, 'session' | 'signal'>,
   ): Promise<string>;
+  /** Has the session's user's catalogs asked anew. */
+  refreshCatalogs(session: Session): void;
   /** Throws INVALID_ARGUMENT for a time zone that the engine does not know. */
   checkTimeZone(name: string, session: Session, signal: AbortSignal): Promise<void>;
 }
@@ -63,7 +65,14 @@ export interface StatementShape {
 type RunnableStatement = Exclude<Statement, { kind: 'unsupported' | 'not-allowed' }>;
 
 /** Plans a statement. What has an effect on the session (USE, SET) has it here, once. */
-export async function planStatement(
+export function planStatement(
+  dependencies: StatementPlannerDependencies,
+  options: StatementOptions,
+): Promise<PlannedStatement> {
+  return withSpan('svc.plan', {}, () => plan(dependencies, options));
+}
+
+async function plan(
   dependencies: StatementPlannerDependencies,
   options: StatementOptions,
 ): Promise<PlannedStatement> {
@@ -132,7 +141,8 @@ export async function describeStatement(
     const { parameterSchema } = await describeQueryStatement(dependencies, { ...options, query });
     if (statement.kind !== 'insert') return { schema: emptySchema, parameterSchema, isUpdate: true };
     const { session, signal } = options;
-    const change = { settings: session.settings, catalogs: dependencies.catalogs, signal };
+    const catalogs = dependencies.catalogsToChange(session);
+    const change = { settings: session.settings, catalogs, signal };
     return {
       schema: emptySchema,
       parameterSchema: await insertParameterSchema(statement, parameterSchema, change),
@@ -140,8 +150,9 @@ export async function describeStatement(
     };
   }
   if (changes.has(statement.kind)) return { schema: emptySchema, parameterSchema: undefined, isUpdate: true };
-  const hasEffect = statement.kind === 'use' || statement.kind === 'set' || statement.kind === 'reset';
-  const answer = hasEffect ? resultAnswer('') : await answerStatement(dependencies, statement, options);
+  const answer = affectsSession.has(statement.kind)
+    ? resultAnswer('')
+    : await answerStatement(dependencies, statement, options);
   return { schema: answer.schema, parameterSchema: undefined, isUpdate: false };
 }
 
@@ -163,6 +174,9 @@ const changes: ReadonlySet<Statement['kind']> = new Set([
   'drop-view',
 ]);
 
+/** Statements that change what holds for the session. */
+const affectsSession: ReadonlySet<Statement['kind']> = new Set(['use', 'set', 'reset', 'call']);
+
 /** What statements with an effect answer: one row that says what holds now. */
 function resultAnswer(text: string): TextAnswer {
   return textAnswer([{ name: 'result', isNullable: false }], [[text]]);
@@ -174,7 +188,7 @@ async function answerStatement(
   options: StatementOptions,
 ): Promise<TextAnswer> {
   const { session, signal } = options;
-  const { catalogs } = dependencies;
+  const catalogs = dependencies.catalogsOf(session);
   switch (statement.kind) {
     case 'show-catalogs':
     case 'show-schemas':
@@ -242,9 +256,15 @@ async function answerStatement(
     case 'drop-table':
       if (statement.kind === 'create-table' && statement.orReplace)
         return resultAnswer(await dependencies.replaceTable(statement, options));
-      return resultAnswer(await changeCatalog(statement, { settings: session.settings, catalogs, signal }));
+      return resultAnswer(
+        await changeCatalog(statement, {
+          settings: session.settings,
+          catalogs: dependencies.catalogsToChange(session),
+          signal,
+        }),
+      );
     case 'call':
-      // Catalogs are asked anew for every statement: there is nothing cached that could be stale.
+      dependencies.refreshCatalogs(session);
       return resultAnswer('The catalog cache was refreshed.');
   }
 }
@@ -280,7 +300,7 @@ export async function use(
   return { ...settings, catalog: catalogName, schema: schemaName(namespaceOf(second)) };
 }
 
-async function schemaExists(catalog: WritableCatalog, schema: string, signal: AbortSignal): Promise<boolean> {
+async function schemaExists(catalog: ReadableCatalog, schema: string, signal: AbortSignal): Promise<boolean> {
   const namespace = namespaceOf(schema);
   return isInformationSchema(namespace) || (await catalog.namespaceExists(namespace, { signal }));
 }

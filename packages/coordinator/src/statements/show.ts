@@ -1,9 +1,9 @@
 import { compileLikePattern } from '@svc/flight/arrow';
 import type { LikePattern, ShowCatalogs, ShowSchemas, ShowTables, Statement } from '@svc/sql';
+import type { CatalogDirectory } from '../catalogs/catalog-directory.js';
 import type { SessionSettings } from '../identity/session-settings.js';
 import { isInformationSchema } from '../information-schema/names.js';
 import { informationViews } from '../information-schema/views.js';
-import type { CatalogDirectory } from '../planner/catalog-directory.js';
 import { namespaceOf, schemaName } from '../planner/names.js';
 import { type TextAnswer, textAnswer } from '../results/text-answer.js';
 

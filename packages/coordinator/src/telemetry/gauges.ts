@@ -14,7 +14,7 @@ export interface GaugeSources {
 /** Tells the gauges of spec section 2.8 whom to ask at each scrape. */
 export function registerGauges(metrics: Metrics, { sessions, pool, admission, tracker }: GaugeSources): void {
   metrics.activeQueries.readFrom(() => tracker.activeCount);
-  metrics.activeSessions.readFrom(() => sessions.size);
+  metrics.activeSessions.readFrom(() => sessions.openCount());
   metrics.healthyWorkers.readFrom(() => 1);
   metrics.queueDepth.readFrom(() => admission.queued);
   metrics.coordinatorMemory.readFrom(() => {

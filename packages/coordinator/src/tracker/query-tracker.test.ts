@@ -252,7 +252,12 @@ interface LogRecord {
   readonly error_detail?: string;
 }
 
-const select1: QueryStart = { session: fakeSession(), sql: 'SELECT 1', statementType: 'query' };
+const select1: QueryStart = {
+  session: fakeSession(),
+  sql: 'SELECT 1',
+  clientAddress: '192.0.2.7',
+  statementType: 'query',
+};
 
 function newTracker({ maxFinished = 100, ...options }: Partial<QueryTrackerOptions> = {}) {
   const lines: string[] = [];

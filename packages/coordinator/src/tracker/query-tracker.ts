@@ -22,6 +22,8 @@ export interface QueryTrackerOptions {
   readonly elapsed: () => number;
   /** Takes the counters and the log record of what ended well. Without it they are written at once. */
   readonly deferred?: DeferredWork;
+  /** Told of every query, when its counters are. */
+  readonly audit?: QueryAudit | undefined;
   /** Finished records kept, newest first. */
   readonly maxFinished: number;
 }
@@ -29,17 +31,39 @@ export interface QueryTrackerOptions {
 /** SQL texts are kept up to this many characters: a record must not hold megabytes. */
 const maxSqlCharacters = 16_384;
 
+/** A query that has ended, as the audit log has it. */
+export interface EndedQuery {
+  readonly record: QueryRecord;
+  /** The whole text as the client sent it. */
+  readonly sentSql: string;
+  readonly clientAddress: string;
+}
+
+/** Where an account of each query is kept for others than the operator. */
+export interface QueryAudit {
+  /** After the answer is on its way, but for queries that failed. */
+  ended(query: EndedQuery): void;
+  /** Planned only: the run under the same id, if one comes, is the query that counts. */
+  planned(query: EndedQuery): void;
+  /** A run has begun under this id. */
+  begun(queryId: string): void;
+}
+
 export interface QueryStart {
   /** The one that its planning had, so that both are one query to whoever follows it. Without it a new one. */
   readonly queryId?: string | undefined;
   readonly session: Session;
   readonly sql: string;
+  /** As the client sent it, where `sql` is not that any more. */
+  readonly sentSql?: string | undefined;
+  /** Of the call; empty where there is none. */
+  readonly clientAddress: string;
   readonly statementType: StatementType;
   /** Time that planning took before the record began (GetFlightInfo). */
   readonly planningMs?: number;
 }
 
-/** The handle of one running query; `finish`, `fail` or `withdraw` ends it, once. */
+/** The handle of one running query; `finish`, `fail`, `planned` or `withdraw` ends it, once. */
 export interface TrackedQuery {
   readonly queryId: string;
   phase(phase: QueryPhase): void;
@@ -47,7 +71,9 @@ export interface TrackedQuery {
   statistics(statistics: FragmentStatistics): void;
   finish(): void;
   fail(error: QueryError): void;
-  /** Planned, but this was not its run: it leaves no record. */
+  /** Its plan is ready, and its run is another's to begin: it leaves no record here. */
+  planned(): void;
+  /** It was no query after all, or is one under the same id already: it leaves no record. */
   withdraw(): void;
 }
 
@@ -73,12 +99,14 @@ export class QueryTracker {
   start(start: QueryStart): TrackedQuery {
     const query = new RunningQuery(start.queryId ?? randomUUID(), start, this.#options);
     this.#running.set(query.queryId, query);
+    const { audit } = this.#options;
+    if (start.queryId !== undefined) audit?.begun(start.queryId);
     // Whoever reads the result to its end may do so outside of the call that began it.
     const context = currentLogContext();
     const end = (error: QueryError | undefined) => {
       if (!this.#running.delete(query.queryId)) return;
       const record = this.#keep(query.record(error, true));
-      const account = () => withLogContext(context, () => this.#account(record, error));
+      const account = () => withLogContext(context, () => this.#account(query, record, error));
       const { deferred } = this.#options;
       if (deferred === undefined) {
         account();
@@ -96,6 +124,10 @@ export class QueryTracker {
       },
       finish: () => end(undefined),
       fail: (error) => end(error),
+      planned: () => {
+        if (!this.#running.delete(query.queryId) || audit === undefined) return;
+        audit.planned(endedQuery(query, query.record(undefined, true)));
+      },
       withdraw: () => {
         this.#running.delete(query.queryId);
       },
@@ -119,8 +151,9 @@ export class QueryTracker {
     return record;
   }
 
-  #account(record: QueryRecord, error: QueryError | undefined): void {
-    const { metrics } = this.#options;
+  #account(query: RunningQuery, record: QueryRecord, error: QueryError | undefined): void {
+    const { metrics, audit } = this.#options;
+    audit?.ended(endedQuery(query, record));
     const { statementType } = record;
     metrics.queryCount.inc({ status: error === undefined ? 'ok' : 'error', statement_type: statementType });
     metrics.queryDuration.observe({ statement_type: statementType }, record.elapsedMs / 1000);
@@ -140,6 +173,10 @@ export class QueryTracker {
       this.#options.logger.log(level, 'query failed', { ...fields, ...errorFields(error) });
     }
   }
+}
+
+function endedQuery({ start }: RunningQuery, record: QueryRecord): EndedQuery {
+  return { record, sentSql: start.sentSql ?? start.sql, clientAddress: start.clientAddress };
 }
 
 class RunningQuery {

@@ -2,15 +2,15 @@
 import { QueryError } from '@svc/base';
 import type { Namespace, WritableCatalog } from '@svc/lake';
 import type { CreateSchema, CreateTable, DropObject } from '@svc/sql';
+import type { CatalogDirectory } from '../catalogs/catalog-directory.js';
 import type { SessionSettings } from '../identity/session-settings.js';
 import { informationSchema, isInformationSchema } from '../information-schema/names.js';
-import type { CatalogDirectory } from '../planner/catalog-directory.js';
 import { namespaceOf, placeOf, schemaName, writtenName } from '../planner/names.js';
 import { declaredColumns, tableDefinition } from './table-definition.js';
 
 export interface ChangeOptions {
   readonly settings: SessionSettings;
-  readonly catalogs: CatalogDirectory;
+  readonly catalogs: CatalogDirectory<WritableCatalog>;
   readonly signal: AbortSignal;
 }
 

@@ -25,13 +25,16 @@ export async function createView(
   { session, signal }: ViewChange,
 ): Promise<string> {
   const { settings } = session;
-  const change = { settings, catalogs: dependencies.catalogs, signal };
+  const change = { settings, catalogs: dependencies.catalogsToChange(session), signal };
   const { catalog, identifier, name, writable } = writablePlace(statement.name, change);
   const query = await dependencies.analyzer.analyzeView(statement.query, ownerOf(session), signal);
   if (query.gated.parameters.length > 0) throw new QueryError('NOT_SUPPORTED', 'A view has no parameters.');
   if (query.gated.tables.some(({ timeTravel }) => timeTravel !== undefined))
     throw new QueryError('NOT_SUPPORTED', 'A view reads tables as they are: leave AS OF out of it.');
-  const { schema } = await describeQueryStatement(dependencies, { query, session, signal });
+  const { schema } = await describeQueryStatement(
+    { ...dependencies, catalogsOf: dependencies.catalogsToChange },
+    { query, session, signal },
+  );
   const definition: ViewDefinition = {
     columns: viewColumns(statement, schema),
     representations: [{ sql: statement.query, dialect: viewDialect }],
@@ -53,12 +56,12 @@ export async function createView(
 
 export async function dropView(
   statement: DropObject,
-  { catalogs }: PlannerDependencies,
+  dependencies: PlannerDependencies,
   { session, signal }: ViewChange,
 ): Promise<string> {
   const { identifier, name, writable } = writablePlace(statement.name, {
     settings: session.settings,
-    catalogs,
+    catalogs: dependencies.catalogsToChange(session),
   });
   return await dropping(statement, `View ${name}`, 'TABLE_NOT_FOUND', async () => {
     const { identifier: found } = await writable.loadView(identifier, { signal });

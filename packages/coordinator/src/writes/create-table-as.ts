@@ -34,7 +34,7 @@ export async function createTableAs(
   options: WriteOptions,
 ): Promise<WriteOutcome> {
   const { session, signal } = options;
-  const change = { settings: session.settings, catalogs: dependencies.planner.catalogs };
+  const change = { settings: session.settings, catalogs: dependencies.planner.catalogsToChange(session) };
   const place = writablePlace(statement.name, change);
   const { identifier, name, writable } = place;
   if (options.parameters !== undefined && parameterRowCount(options.parameters) > 1)

@@ -40,7 +40,11 @@ export async function ingestRows(
   options: IngestOptions,
 ): Promise<bigint> {
   const { session, signal } = options;
-  const change = { settings: session.settings, catalogs: dependencies.planner.catalogs, signal };
+  const change = {
+    settings: session.settings,
+    catalogs: dependencies.planner.catalogsToChange(session),
+    signal,
+  };
   const place = writablePlace(nameParts(target, session.settings.schema), change);
   const upload: Upload = { schema: arrowSchemaOf(rows.schema), rows, name: place.name, place };
   checkNames(upload);

@@ -23,10 +23,9 @@ export async function insertRows(
   options: WriteOptions,
 ): Promise<WriteOutcome> {
   const { session, signal } = options;
-  const { catalogs } = dependencies.planner;
   const { identifier, name, writable } = writablePlace(statement.name, {
     settings: session.settings,
-    catalogs,
+    catalogs: dependencies.planner.catalogsToChange(session),
   });
   const table = await writable.loadTable(identifier, { signal });
   const plan = await planRows(statement.query, dependencies, options);

@@ -43,7 +43,7 @@ export async function createOrReplaceTable(
   dependencies: WriteDependencies,
   { session, signal }: Pick<WriteOptions, 'session' | 'signal'>,
 ): Promise<string> {
-  const change = { settings: session.settings, catalogs: dependencies.planner.catalogs };
+  const change = { settings: session.settings, catalogs: dependencies.planner.catalogsToChange(session) };
   const place = writablePlace(statement.name, change);
   const definition = tableDefinition(statement, declaredColumns(statement));
   return await createOrReplace(place, signal, {

@@ -33,7 +33,7 @@ import {
 
 interface ActionHandler {
   readonly description: string;
-  /** Still answered by a draining server: it only gives something back. */
+  /** Still taken by a draining server: it only gives something back, or is a statement, which the backend refuses. */
   readonly whileDraining: boolean;
   /** The body of the one result, or undefined for none. */
   run<S>(
@@ -48,7 +48,7 @@ interface ActionHandler {
 const actions: Readonly<Record<string, ActionHandler>> = {
   CreatePreparedStatement: {
     description: 'Prepares a SQL statement: its schema, its parameters and a handle.',
-    whileDraining: false,
+    whileDraining: true,
     async run(body, backend, session, context) {
       const request = unpackAnyOf(ActionCreatePreparedStatementRequestSchema, body, 'The action body');
       refuseTransaction(request.transactionId);

@@ -11,13 +11,14 @@ import {
   type ServerInterceptor,
   status,
 } from '@grpc/grpc-js';
-import { type Logger, QueryError } from '@svc/base';
+import { bindScope, type Logger, openSpan, QueryError, withCorrelation } from '@svc/base';
 import type { CallContext } from '../backend.js';
 import { http2StreamOf, limitRequestBytes } from '../framing/grpc-internals.js';
 import type { Authenticator } from './authenticator.js';
 import { type ConnectionFacts, describeCall } from './call-context.js';
 import { reportError, withStableCode } from './call-status.js';
 import { readCredentials } from './credentials.js';
+import { endRequest, rpcAttributes } from './request-span.js';
 import { type FlightMethod, methodOfPath } from './service-definition.js';
 
 /** A call that may run. */
@@ -28,6 +29,8 @@ export interface AdmittedCall<S> {
   /** The call under grpc-js's own, and its HTTP/2 stream where grpc-js shows it. */
   readonly transport: ServerInterceptingCallInterface;
   readonly stream: ServerHttp2Stream | undefined;
+  /** Runs a part of the call with its correlation fields and its span: the events of its socket have neither. */
+  within<T>(body: () => T): T;
 }
 
 export interface AdmissionOptions<S> {
@@ -43,7 +46,7 @@ export interface Admission<S> {
   /** The call that a handler was given this metadata with. */
   admitted(metadata: Metadata): AdmittedCall<S>;
   readonly isDraining: boolean;
-  /** From now on new calls are refused with SHUTTING_DOWN; resolves once the running ones have ended. */
+  /** From now on nobody signs in; resolves once the calls that run now have ended, whatever came after them. */
   drain(): Promise<void>;
   /** Aborts what still runs. */
   abortAll(reason: QueryError): void;
@@ -52,19 +55,31 @@ export interface Admission<S> {
 /** What a client may send before it is known. */
 const MAX_HANDSHAKE_BYTES = 64 * 1024;
 
-/** Calls that a draining server still takes: they only give back what a running statement holds. */
-const methodsWhileDraining: ReadonlySet<FlightMethod> = new Set(['DoAction']);
+/**
+ * Calls that a draining server still takes: they give back what a running statement holds, or bring a statement, which is
+ * the backend's to refuse, as it keeps account of statements.
+ */
+const methodsWhileDraining: ReadonlySet<FlightMethod> = new Set([
+  'DoAction',
+  'GetFlightInfo',
+  'PollFlightInfo',
+  'GetSchema',
+  'DoGet',
+  'DoPut',
+]);
 
 export function createAdmission<S>(options: AdmissionOptions<S>): Admission<S> {
   const { authenticator, connection, logger, maxUploadMessageBytes } = options;
   const admittedCalls = new WeakMap<Metadata, AdmittedCall<S>>();
   const running = new Set<AbortController>();
   let draining = false;
+  let awaited: Set<AbortController> | undefined;
   let onIdle: (() => void) | undefined;
 
   const leave = (controller: AbortController) => {
     running.delete(controller);
-    if (running.size === 0) onIdle?.();
+    awaited?.delete(controller);
+    if (awaited?.size === 0) onIdle?.();
   };
 
   const admit = async (
@@ -79,20 +94,21 @@ export function createAdmission<S>(options: AdmissionOptions<S>): Admission<S> {
     const stream = http2StreamOf(transport);
     if (method === 'Handshake') {
       limitRequestBytes(transport, MAX_HANDSHAKE_BYTES);
-      admittedCalls.set(metadata, { context, session: undefined, transport, stream });
+      admittedCalls.set(metadata, { context, session: undefined, transport, stream, within: bindScope() });
       return;
     }
     const credentials = readCredentials(metadata);
     const { session, bearer } = await authenticator.authenticate(credentials, context);
     if (credentials?.kind === 'basic') reply.sendMetadata(bearerMetadata(bearer));
     if (method === 'DoPut') limitRequestBytes(transport, maxUploadMessageBytes);
-    admittedCalls.set(metadata, { context, session, transport, stream });
+    admittedCalls.set(metadata, { context, session, transport, stream, within: bindScope() });
   };
 
   const interceptor: ServerInterceptor = (definition, transport) => {
     const method = methodOfPath(definition.path);
     const controller = new AbortController();
     let sent: status | undefined;
+    let endSpan = () => {};
     const sendStatus = transport.sendStatus.bind(transport);
     // grpc-js's own failures (limits, deadlines) pass here too, and get one of our codes.
     transport.sendStatus = (given) => {
@@ -104,15 +120,22 @@ export function createAdmission<S>(options: AdmissionOptions<S>): Admission<S> {
         next({
           onReceiveMetadata: (metadata, proceed) => {
             running.add(controller);
-            admit(method, transport, reply, metadata, controller).then(
-              () => proceed(metadata),
-              (error: unknown) => transport.sendStatus(reportError(error, logger, definition.path)),
-            );
+            withCorrelation(headersOf(metadata), () => {
+              const span = openSpan('flight_sql.request', rpcAttributes(method));
+              endSpan = () => endRequest(span, sent);
+              void span.within(() =>
+                admit(method, transport, reply, metadata, controller).then(
+                  () => proceed(metadata),
+                  (error: unknown) => transport.sendStatus(reportError(error, logger, definition.path)),
+                ),
+              );
+            });
           },
           // Fires at every end of a call, the normal one included.
           onCancel: () => {
             if (sent !== status.OK) controller.abort(endReason(transport, sent));
             leave(controller);
+            endSpan();
           },
         }),
     });
@@ -133,7 +156,8 @@ export function createAdmission<S>(options: AdmissionOptions<S>): Admission<S> {
       draining = true;
       return new Promise((resolve) => {
         onIdle = resolve;
-        if (running.size === 0) resolve();
+        awaited = new Set(running);
+        if (awaited.size === 0) resolve();
       });
     },
     abortAll(reason) {
@@ -169,4 +193,12 @@ function endReason(call: ServerInterceptingCallInterface, sent: status | undefin
     'CANCELLED',
     sent === undefined ? 'The client cancelled the call or went away.' : 'The call has ended with an error.',
   );
+}
+
+/** Values of the headers that came once. */
+function headersOf(metadata: Metadata): (name: string) => string | undefined {
+  return (name) => {
+    const [value, ...others] = metadata.get(name);
+    return value === undefined || others.length > 0 ? undefined : String(value);
+  };
 }

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Metadata, type ServerInterceptingCallInterface } from '@grpc/grpc-js';
-import { describeCall } from './call-context.js';
+import { createClientAddress } from '@svc/base';
+import { type ConnectionFacts, describeCall } from './call-context.js';
 
-const plain = { isTls: false, tlsTerminatedUpstream: false };
+const plain: ConnectionFacts = {
+  isTls: false,
+  tlsTerminatedUpstream: false,
+  clientAddress: (peer) => peer,
+};
 
 function describe(peer: string, connection = plain, metadata = new Metadata()) {
   const call = { getPeer: () => peer } as ServerInterceptingCallInterface;
@@ -29,6 +34,14 @@ for (const [peer, address, isConfidential] of [
 test('TLS here or upstream makes any connection confidential', () => {
   assert.equal(describe('10.0.0.7:5000', { ...plain, isTls: true }).isConfidential, true);
   assert.equal(describe('10.0.0.7:5000', { ...plain, tlsTerminatedUpstream: true }).isConfidential, true);
+});
+
+test('what a proxy says of its client makes no connection confidential', () => {
+  const metadata = new Metadata();
+  metadata.set('x-forwarded-for', '127.0.0.1');
+  const connection = { ...plain, clientAddress: createClientAddress(['10.0.0.0/8']) };
+  const context = describe('10.0.0.7:5000', connection, metadata);
+  assert.deepEqual([context.clientAddress, context.isConfidential], ['127.0.0.1', false]);
 });
 
 test('repeated headers are joined, secrets and binary ones left out', () => {

@@ -1,4 +1,5 @@
 import type { Metadata, ServerInterceptingCallInterface } from '@grpc/grpc-js';
+import type { ClientAddress } from '@svc/base';
 import type { CallContext } from '../backend.js';
 
 const secretHeaders = new Set(['authorization', 'proxy-authorization', 'cookie']);
@@ -6,6 +7,7 @@ const secretHeaders = new Set(['authorization', 'proxy-authorization', 'cookie']
 export interface ConnectionFacts {
   readonly isTls: boolean;
   readonly tlsTerminatedUpstream: boolean;
+  readonly clientAddress: ClientAddress;
 }
 
 /** What the backend may know of a call. */
@@ -15,15 +17,20 @@ export function describeCall(
   connection: ConnectionFacts,
   controller: AbortController,
 ): CallContext {
-  const clientAddress = addressOf(call.getPeer());
+  const peer = addressOf(call.getPeer());
+  const forwardedFor = metadata.get('x-forwarded-for');
   return {
     /** Made when it is first asked for: many a call has nothing to end early. */
     get signal() {
       return controller.signal;
     },
-    clientAddress,
+    clientAddress: connection.clientAddress(
+      peer,
+      forwardedFor.length === 0 ? undefined : forwardedFor.join(', '),
+    ),
     headers: textHeaders(metadata),
-    isConfidential: connection.isTls || connection.tlsTerminatedUpstream || isLoopback(clientAddress),
+    // Of the connection itself, whatever its headers say.
+    isConfidential: connection.isTls || connection.tlsTerminatedUpstream || isLoopback(peer),
   };
 }
 

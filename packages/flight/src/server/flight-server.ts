@@ -1,7 +1,7 @@
 import type { Http2Server, ServerHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
 import { logVerbosity, Server, ServerCredentials, setLogVerbosity } from '@grpc/grpc-js';
-import { delay, type Logger, QueryError } from '@svc/base';
+import { createClientAddress, delay, type Logger, QueryError } from '@svc/base';
 import type { FlightSqlBackend } from '../backend.js';
 import { http2ServersOf } from '../framing/grpc-internals.js';
 import { createAdmission, shuttingDown } from './admission.js';
@@ -18,6 +18,8 @@ export interface FlightServerOptions<S> {
   readonly tls?: { readonly certPem: string; readonly keyPem: string };
   /** A proxy in front ends TLS: every connection counts as confidential. Default false. */
   readonly tlsTerminatedUpstream?: boolean;
+  /** Addresses and ranges of proxies whose `X-Forwarded-For` names the client. Default none. */
+  readonly trustedProxies?: readonly string[];
   readonly limits?: FlightServerLimits;
   readonly keepalive?: FlightServerKeepalive;
   readonly logger: Logger;
@@ -47,8 +49,8 @@ export interface FlightServerKeepalive {
 export interface FlightServer {
   readonly port: number;
   /**
-   * Refuses new calls with a retriable SHUTTING_DOWN while running ones finish, for at most `deadlineMs`; then ends
-   * what is left, and closes every connection. Idempotent.
+   * Refuses to sign anybody in, with a retriable SHUTTING_DOWN, while the calls that run finish, for at most `deadlineMs`;
+   * then ends what is left, and closes every connection. New statements are the backend's to refuse. Idempotent.
    */
   close(deadlineMs: number): Promise<void>;
   /** Cuts everything off at once. Idempotent. */
@@ -72,6 +74,7 @@ export async function createFlightServer<S>(options: FlightServerOptions<S>): Pr
     connection: {
       isTls: options.tls !== undefined,
       tlsTerminatedUpstream: options.tlsTerminatedUpstream ?? false,
+      clientAddress: createClientAddress(options.trustedProxies ?? []),
     },
     logger,
     maxUploadMessageBytes: Math.max(

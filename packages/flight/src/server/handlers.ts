@@ -52,25 +52,27 @@ export function createHandlers<S>(options: HandlerOptions<S>): UntypedServiceImp
       run: (request: Buffer, session: S, context: CallContext) => Promise<Buffer>,
     ): handleUnaryCall<Buffer, Buffer> =>
     (call, callback) => {
-      const answer = async () => {
-        const { session, context } = signedIn(call.metadata);
-        return run(call.request, session, context);
-      };
-      answer().then(
-        (bytes) => callback(null, bytes),
-        (error: unknown) => callback(reportError(error, logger, method)),
+      const { session, context, within } = signedIn(call.metadata);
+      void within(() =>
+        run(call.request, session, context).then(
+          (bytes) => callback(null, bytes),
+          (error: unknown) => callback(reportError(error, logger, method)),
+        ),
       );
     };
 
   const streaming =
-    <C extends { emit(event: 'error', status: CallStatus): boolean }>(
+    <C extends { readonly metadata: Metadata; emit(event: 'error', status: CallStatus): boolean }>(
       method: FlightMethod,
       run: (call: C) => Promise<void>,
     ): ((call: C) => void) =>
     (call) => {
-      run(call).catch((error: unknown) => {
-        call.emit('error', reportError(error, logger, method));
-      });
+      const { within } = admission.admitted(call.metadata);
+      void within(() =>
+        run(call).catch((error: unknown) => {
+          call.emit('error', reportError(error, logger, method));
+        }),
+      );
     };
 
   const doGet = async (call: ServerWritableStream<Buffer, IpcMessage>): Promise<void> => {

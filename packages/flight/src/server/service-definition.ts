@@ -3,7 +3,8 @@ import type { ServiceDefinition } from '@grpc/grpc-js';
 import { asBuffer } from '../arrow/as-buffer.js';
 import { serializeWithOneCopy } from '../framing/flight-data.js';
 
-const PREFIX = '/arrow.flight.protocol.FlightService/';
+export const serviceName = 'arrow.flight.protocol.FlightService';
+const PREFIX = `/${serviceName}/`;
 
 /** Which side of a method streams. */
 const streaming = {

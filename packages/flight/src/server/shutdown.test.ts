@@ -29,7 +29,7 @@ function heldBackend() {
   return { backend, letGo };
 }
 
-test('a draining server refuses new calls as retriable, and lets running ones finish', async () => {
+test('a draining server signs nobody in, and lets running calls finish', async () => {
   const { backend, letGo } = heldBackend();
   using flight = await startServerAndClient(backend);
   const { tickets } = await flight.client.planStatement('held');
@@ -37,16 +37,34 @@ test('a draining server refuses new calls as retriable, and lets running ones fi
   await stream.next();
   const closed = flight.server.close(60_000);
   await assert.rejects(
-    flight.client.planStatement('another'),
+    flight.client.signIn('alice', 'secret'),
     (error: QueryError) => error.code === 'SHUTTING_DOWN' && error.retryable,
   );
-  await assert.rejects(flight.client.prepare('another'), { code: 'SHUTTING_DOWN' });
   await flight.client.closePrepared(Buffer.from('old'));
   letGo();
   let count = 0;
   for await (const _message of stream) count++;
   assert.equal(count, 2);
   await closed;
+});
+
+test('a draining server leaves statements to its backend, and does not wait for those that come late', async () => {
+  const { backend, letGo } = heldBackend();
+  using flight = await startServerAndClient(backend);
+  const { tickets } = await flight.client.planStatement('held');
+  const stream = flight.client.read(tickets[0] ?? Buffer.alloc(0));
+  await stream.next();
+  const closed = flight.server.close(60_000);
+  await flight.client.prepare('another');
+  const late = flight.client.read((await flight.client.planStatement('late')).tickets[0] ?? Buffer.alloc(0));
+  await late.next();
+  assert.ok(backend.record.statements.includes('late'));
+  await stream.return();
+  await closed;
+  await assert.rejects(async () => {
+    for await (const _message of late);
+  });
+  letGo();
 });
 
 test('what runs beyond the deadline ends with SHUTTING_DOWN', async () => {

@@ -1,5 +1,5 @@
 /** The Flight SQL door: translates between the protocol's calls and the service. */
-import { linkAbort, QueryError, withLogContext } from '@svc/base';
+import { describeSpan, linkAbort, QueryError, withLogContext, withSpan } from '@svc/base';
 import type {
   CallContext,
   FlightSqlBackend,
@@ -27,8 +27,8 @@ import {
   planStatement,
   type StatementPlannerDependencies,
 } from '../../service/statement-planner.js';
+import type { TrackedQuery } from '../../tracker/query-tracker.js';
 import type { IngestOptions } from '../../writes/ingest-rows.js';
-import { correlation } from './correlation.js';
 import { type Prepared, parametersOf } from './prepared.js';
 import { getSessionOptions, setSessionOptions } from './session-options.js';
 import { signIn } from './sign-in.js';
@@ -58,27 +58,43 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
   const { authentication, sessions, planner, runner, tickets, prepared } = dependencies;
 
   /** JDBC and ODBC have escapes that their Flight SQL drivers send as they are. */
-  function plainSql(text: string): string {
-    return Buffer.byteLength(text) > dependencies.maxSqlBytes ? text : withoutEscapes(text);
+  function statementText(text: string): StatementText {
+    const sql = Buffer.byteLength(text) > dependencies.maxSqlBytes ? text : withoutEscapes(text);
+    return sql === text ? { sql } : { sql, sentSql: text };
+  }
+
+  /** What refuses a statement before anything is done for it. */
+  function throwIfClosed(): void {
+    runner.admission.throwIfDraining();
+    runner.throwIfNotAudited();
   }
 
   /**
    * Work on a statement that is not a run of it yet: planning, preparing. It ends with the call, with the session and
-   * at the time limit of queries. While it lasts, and when it fails, it is a query for the tracker and the log.
+   * at the time limit of queries. While it lasts, and when it fails, it is a query for the tracker and the log; for the
+   * audit log it is one also when it was planned and no run follows.
    */
   async function beforeRun<T>(
     session: Session,
-    sql: string,
+    text: StatementText,
     context: CallContext,
-    work: (signal: AbortSignal, queryId: string) => Promise<T>,
+    work: (signal: AbortSignal, query: TrackedQuery) => Promise<T>,
   ): Promise<T> {
-    runner.admission.throwIfDraining();
-    const query = runner.tracker.start({ session, sql, statementType: statementTypeOf(planner, sql) });
+    const { clientAddress } = context;
+    const statementType = statementTypeOf(planner, text.sql);
+    const query = runner.tracker.start({
+      session,
+      sql: text.sql,
+      sentSql: text.sentSql,
+      clientAddress,
+      statementType,
+    });
     query.phase('planning');
     const timeoutMs = session.settings.queryTimeoutMs ?? planner.limits.timeoutMs;
     using link = linkAbort([context.signal, session.closed], timeoutMs, () => queryTimedOut(timeoutMs));
     try {
-      return await withLogContext({ query_id: query.queryId }, () => work(link.signal, query.queryId));
+      throwIfClosed();
+      return await withLogContext({ query_id: query.queryId }, () => work(link.signal, query));
     } catch (caught) {
       const error = QueryError.from(caught);
       query.fail(error);
@@ -99,8 +115,14 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
     if (!isSameSchema(shape.schema, schema)) throw schemaChanged();
   }
 
-  function ticketFor(session: Session, planned: PlannedStatement, queryId: string): PlannedQuery {
-    const handle = tickets.add(session.key, { ...planned, queryId });
+  function ticketFor(
+    session: Session,
+    planned: PlannedStatement,
+    { sentSql }: StatementText,
+    query: TrackedQuery,
+  ): PlannedQuery {
+    const handle = tickets.add(session.key, { ...planned, sentSql, queryId: query.queryId });
+    query.planned();
     return { handle, schema: planned.schema, expiresAtMs: expiryOfUse() };
   }
 
@@ -123,21 +145,30 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
   /** Runs a statement for its effect; answers the rows that it changed. */
   async function runUpdate(
     session: Session,
-    sql: string,
+    text: StatementText,
     context: CallContext,
-    parameters?: Uint8Array,
+    parametersFor: () => Uint8Array | undefined = () => undefined,
   ): Promise<bigint> {
-    return await beforeRun(session, sql, context, async (signal, queryId) => {
+    const run = async (signal: AbortSignal, { queryId }: TrackedQuery): Promise<bigint> => {
+      const { sql } = text;
+      const parameters = parametersFor();
       const planned = await planStatement(planner, { session, sql, signal, parameters, queryId });
       if (planned.kind !== 'answer')
         throw new QueryError(
           'INVALID_ARGUMENT',
           'The statement answers rows and changes none: send it as a query, not as an update.',
         );
-      const { messages } = await runPlanned(runner, { queryId, session, planned, signal });
+      const { clientAddress } = context;
+      const { messages } = await runPlanned(runner, {
+        ...{ queryId, session, clientAddress, signal, isUpdate: true },
+        planned: { ...planned, sentSql: text.sentSql },
+      });
       for await (const message of messages) message.release();
       return planned.changedRows ?? 0n;
-    });
+    };
+    return await beforeRun(session, text, context, (signal, query) =>
+      withSpan('svc.query', {}, () => run(signal, query)),
+    );
   }
 
   /** An upload is a query for the tracker, the log and the limits, although it has no text. */
@@ -147,19 +178,22 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
     context: CallContext,
     work: (options: IngestOptions) => Promise<bigint>,
   ): Promise<bigint> {
-    runner.admission.throwIfDraining();
     const name = [catalog, schema, table].flatMap((part) =>
       part === undefined ? [] : [quoteIdentifier(part)],
     );
     const sql = `INSERT INTO ${name.join('.')} FROM rows of the client`;
-    const query = runner.tracker.start({ session, sql, statementType: 'insert' });
+    const query = runner.tracker.start({
+      ...{ session, sql, statementType: 'insert' },
+      clientAddress: context.clientAddress,
+    });
     query.phase('executing');
     const timeoutMs = session.settings.queryTimeoutMs ?? planner.limits.timeoutMs;
     using link = linkAbort([context.signal, session.closed], timeoutMs, () => queryTimedOut(timeoutMs));
     const { queryId } = query;
     try {
+      throwIfClosed();
       const rowCount = await withLogContext({ query_id: queryId }, () =>
-        work({ session, queryId, signal: link.signal }),
+        withSpan('svc.query', {}, () => work({ session, queryId, signal: link.signal })),
       );
       query.finish();
       return rowCount;
@@ -171,25 +205,28 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
   }
 
   return {
-    signIn: (credentials, context) =>
-      inContext(context, undefined, () => signIn(authentication, credentials, context)),
+    signIn: (credentials, context) => signIn(authentication, credentials, context),
     session: async (bearer, context) =>
       withHeaderSchema(await authentication.sessionOf(bearer, context), context),
 
     planStatement: (session, text, context) =>
-      inContext(context, session, () => {
-        const sql = plainSql(text);
-        return beforeRun(session, sql, context, async (signal, queryId) =>
-          ticketFor(session, await planStatement(planner, { session, sql, signal, queryId }), queryId),
-        );
+      forUser(session, () => {
+        const statement = statementText(text);
+        const { sql } = statement;
+        return beforeRun(session, statement, context, async (signal, query) => {
+          const { queryId } = query;
+          const planned = await planStatement(planner, { session, sql, signal, queryId });
+          return ticketFor(session, planned, statement, query);
+        });
       }),
 
     run: (session, handle, context): Promise<ResultStream> =>
-      inContext(context, session, async () => {
+      forUser(session, async () => {
         const planned = tickets.get(session.key, handle);
         const queryId = takeQueryId(planned);
+        const { clientAddress } = context;
         return await runs.run(planned, context.signal, (signal) =>
-          runPlanned(runner, { queryId, session, planned, signal }),
+          runPlanned(runner, { queryId, session, planned, clientAddress, signal }),
         );
       }),
 
@@ -206,9 +243,9 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
     },
 
     prepare: (session, text, context) =>
-      inContext(context, session, () => {
-        const sql = plainSql(text);
-        return beforeRun(session, sql, context, async (signal): Promise<PreparedStatement> => {
+      forUser(session, () => {
+        const { sql, sentSql } = statementText(text);
+        return beforeRun(session, { sql, sentSql }, context, async (signal): Promise<PreparedStatement> => {
           const {
             schema,
             parameterSchema = emptySchema,
@@ -218,7 +255,7 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
             sql,
             signal,
           });
-          const statement = { sql, schema, parameterSchema, isUpdate, parameters: undefined };
+          const statement = { sql, sentSql, schema, parameterSchema, isUpdate, parameters: undefined };
           const handle = prepared.add(session.key, statement);
           return { handle, datasetSchema: schema, parameterSchema, isUpdate };
         });
@@ -232,46 +269,47 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
     },
 
     planPrepared: (session, handle, context) =>
-      inContext(context, session, async () => {
+      forUser(session, async () => {
         const statement = prepared.get(session.key, handle);
         const { sql, parameters } = statement;
-        return beforeRun(session, sql, context, async (signal, queryId) => {
+        return beforeRun(session, statement, context, async (signal, query) => {
+          const { queryId } = query;
           // Bound values may change the types of columns; without any, the plan itself has what was announced.
           if (parameters !== undefined) await checkPrepared(session, statement, signal);
           const planned = await planStatement(planner, { session, sql, signal, parameters, queryId });
           const isAnnounced = parameters !== undefined || planned.kind === 'answer';
           if (!isAnnounced && !isSameSchema(planned.schema, statement.schema)) throw schemaChanged();
-          return ticketFor(session, planned, queryId);
+          return ticketFor(session, planned, statement, query);
         });
       }),
 
     update: (session, text, context) =>
-      inContext(context, session, () => runUpdate(session, plainSql(text), context)),
+      forUser(session, () => runUpdate(session, statementText(text), context)),
 
     updatePrepared: (session, handle, parameters, context) =>
-      inContext(context, session, async () => {
+      forUser(session, async () => {
         const statement = prepared.get(session.key, handle);
-        const rows = parameters === undefined ? statement.parameters : parametersOf(parameters, statement);
-        return await runUpdate(session, statement.sql, context, rows);
+        return await runUpdate(session, statement, context, () =>
+          parameters === undefined ? statement.parameters : parametersOf(parameters, statement),
+        );
       }),
 
     ingest: (session, target, rows, context) =>
-      inContext(context, session, () =>
+      forUser(session, () =>
         ingestTracked(session, target, context, (options) => dependencies.ingest(target, rows, options)),
       ),
 
     closePrepared: async (session, handle) => prepared.delete(session.key, handle),
 
-    catalogs: async () => planner.catalogs.names,
+    catalogs: async (session) => planner.catalogsOf(session).names,
 
-    schemas: async (_session, catalog, schemaPattern, context) => {
+    schemas: async (session, catalog, schemaPattern, context) => {
       const matches = compileLikePattern(schemaPattern);
       const rows: { catalog: string; schema: string }[] = [];
-      for (const name of planner.catalogs.names) {
+      const catalogs = planner.catalogsOf(session);
+      for (const name of catalogs.names) {
         if (catalog !== undefined && catalog !== name) continue;
-        const namespaces = await planner.catalogs
-          .get(name)
-          .catalog.listNamespaces([], { signal: context.signal });
+        const namespaces = await catalogs.get(name).catalog.listNamespaces([], { signal: context.signal });
         rows.push(
           ...namespaces
             .map(schemaName)
@@ -283,7 +321,7 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
     },
 
     tables: (session, filter: TableFilter, context) =>
-      listTables(planner.catalogs, filter, {
+      listTables(planner.catalogsOf(session), filter, {
         timeZone: session.settings.timeZone,
         signal: context.signal,
       }),
@@ -293,6 +331,12 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
     sessionOptions: (session) => getSessionOptions(session),
     setSessionOptions: (session, options) => setSessionOptions(session, options, planner),
   };
+}
+
+/** A text to run, and what the client sent where that is another one. */
+interface StatementText {
+  readonly sql: string;
+  readonly sentSql?: string | undefined;
 }
 
 /** JDBC sends its `schema` property as a header of every call; it is the session's default until USE says otherwise. */
@@ -314,11 +358,9 @@ function statementTypeOf(planner: StatementPlannerDependencies, sql: string) {
   }
 }
 
-function inContext<T>(
-  context: CallContext,
-  session: Session | undefined,
-  body: () => Promise<T>,
-): Promise<T> {
-  const fields = session === undefined ? {} : { user: session.identity.username, session_id: session.label };
-  return withLogContext({ ...correlation(context), ...fields }, body);
+/** Log records and spans of what is done for a user name them; the caller's own ids they have from the call. */
+function forUser<T>({ identity, label }: Session, body: () => Promise<T>): Promise<T> {
+  const fields = { user: identity.username, session_id: label };
+  describeSpan(fields);
+  return withLogContext(fields, body);
 }

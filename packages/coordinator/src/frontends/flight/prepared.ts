@@ -4,6 +4,8 @@ import { RecordBatchReader, tableFromIPC } from 'apache-arrow';
 /** A prepared statement of a session: its text, what it was said to answer and take, and what is bound now. */
 export interface Prepared {
   readonly sql: string;
+  /** As the client sent it, where `sql` is not that any more. */
+  readonly sentSql?: string | undefined;
   readonly schema: Uint8Array;
   readonly parameterSchema: Uint8Array;
   /** It changes something: of INSERT many rows of parameters may be bound. */
@@ -13,8 +15,13 @@ export interface Prepared {
 }
 
 /** About how much memory a prepared statement takes. */
-export function preparedBytes({ sql, schema, parameterSchema, parameters }: Prepared): number {
-  return 2 * sql.length + schema.length + parameterSchema.length + (parameters?.length ?? 0);
+export function preparedBytes({ sql, sentSql, schema, parameterSchema, parameters }: Prepared): number {
+  return (
+    2 * (sql.length + (sentSql?.length ?? 0)) +
+    schema.length +
+    parameterSchema.length +
+    (parameters?.length ?? 0)
+  );
 }
 
 /**

@@ -5,10 +5,8 @@ import { directoryOf, fakeCatalog } from '../../test-support/fake-catalog.js';
 import { fakeSession, testSettings } from '../../test-support/fake-session.js';
 import { getSessionOptions, setSessionOptions } from './session-options.js';
 
-const planner = {
-  sessionDefaults: testSettings,
-  catalogs: directoryOf({ lake: fakeCatalog({ sales: [] }), other: fakeCatalog({ archive: [] }) }),
-};
+const catalogs = directoryOf({ lake: fakeCatalog({ sales: [] }), other: fakeCatalog({ archive: [] }) });
+const planner = { sessionDefaults: testSettings, catalogsOf: () => catalogs };
 
 describe('session options', () => {
   it('show the catalog, and the schema once there is one', async () => {

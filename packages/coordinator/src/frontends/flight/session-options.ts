@@ -3,7 +3,7 @@ import type { SessionOptionValue, SetSessionOptionError } from '@svc/flight';
 import type { Session } from '../../identity/session.js';
 import { type StatementPlannerDependencies, use } from '../../service/statement-planner.js';
 
-type OptionDependencies = Pick<StatementPlannerDependencies, 'catalogs' | 'sessionDefaults'>;
+type OptionDependencies = Pick<StatementPlannerDependencies, 'catalogsOf' | 'sessionDefaults'>;
 
 /** Flight's names for what USE changes. */
 export function getSessionOptions(session: Session): ReadonlyMap<string, SessionOptionValue> {
@@ -37,7 +37,8 @@ async function setOption(
 ): Promise<SetSessionOptionError | undefined> {
   if (name !== 'catalog' && name !== 'schema') return 'invalid-name';
   if (value !== undefined && typeof value !== 'string') return 'invalid-value';
-  const { sessionDefaults, catalogs } = planner;
+  const { sessionDefaults } = planner;
+  const catalogs = planner.catalogsOf(session);
   try {
     if (name === 'catalog') {
       const catalog = catalogs.get(

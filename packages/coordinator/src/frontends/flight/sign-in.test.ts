@@ -51,6 +51,7 @@ function newDoor() {
     idleTimeoutMs: 1000,
     maxAgeMs: 1000,
     maxPerUser: 10,
+    maxTotal: 100,
     defaults: testSettings,
     now: () => 0,
   });

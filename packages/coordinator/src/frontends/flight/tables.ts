@@ -1,8 +1,8 @@
 import { QueryError } from '@svc/base';
 import type { TableFilter, TableRow } from '@svc/flight';
 import { compileLikePattern } from '@svc/flight/arrow';
-import { type ListedRelation, mapConcurrently, schemaById, type WritableCatalog } from '@svc/lake';
-import type { CatalogDirectory } from '../../planner/catalog-directory.js';
+import { type ListedRelation, mapConcurrently, schemaById } from '@svc/lake';
+import type { CatalogDirectory, ReadableCatalog } from '../../catalogs/catalog-directory.js';
 import { schemaName } from '../../planner/names.js';
 import { tableArrowSchema } from '../../results/table-arrow-schema.js';
 
@@ -59,7 +59,7 @@ function typeOf(kind: ListedRelation['kind']): 'TABLE' | 'VIEW' {
 }
 
 async function schemaOf(
-  catalog: WritableCatalog,
+  catalog: ReadableCatalog,
   { identifier, kind }: ListedRelation,
   timeZone: string,
   signal: AbortSignal,

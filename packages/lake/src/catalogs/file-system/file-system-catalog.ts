@@ -10,6 +10,7 @@ import { QueryError } from '@svc/base';
 import type { MetadataFiles } from '../../iceberg/cache/metadata-files.js';
 import type { ObjectStore } from '../../storage/object-store.js';
 import type { CatalogOptions, LoadedTable, Namespace, TableIdentifier } from '../catalog.js';
+import type { CatalogFactory } from '../catalog-factory.js';
 import type { ListedRelation, WritableCatalog } from '../writable-catalog.js';
 import {
   type CatalogFolder,
@@ -85,6 +86,12 @@ export function createFileSystemCatalog(catalog: FileSystemCatalogOptions): Writ
     replaceView: (identifier, definition, options) => replaceView(contextOf(options), identifier, definition),
     dropView: (identifier, options) => dropView(contextOf(options), identifier),
   };
+}
+
+/** The folder is the same to everybody: the operating system knows this process only. */
+export function createFileSystemCatalogs(options: FileSystemCatalogOptions): CatalogFactory {
+  const catalog = createFileSystemCatalog(options);
+  return { kind: catalog.kind, open: () => catalog };
 }
 
 /** Tables name their files by absolute locations, whatever folder the process works in. */

@@ -5,10 +5,11 @@ import { type AvroFile, openAvroFile } from '../avro/container-reader.js';
 import { parseTableMetadata } from '../spec/parse-table-metadata.js';
 import type { TableMetadata } from '../spec/table-metadata.js';
 import { ByteCache } from './byte-cache.js';
+import { parsedSizeFactor } from './metadata-bytes.js';
 
 /**
  * Every call asks the caller's own store for the file first, so that nobody is served from the cache what they may not
- * read, and a file replaced under its name is read again.
+ * read, and a file replaced under its name is read again. So nothing here is ever stale, and there is nothing to refresh.
  */
 export interface MetadataFiles {
   tableMetadata(store: ObjectStore, location: string, options?: ReadOptions): Promise<TableMetadata>;
@@ -20,9 +21,6 @@ export interface LoadedAvroFile {
   /** As stored. */
   readonly sizeBytes: number;
 }
-
-/** What objects of a parsed metadata file take, compared with its text. */
-const parsedSizeFactor = 8;
 
 export function createMetadataFiles(maxBytes: number): MetadataFiles {
   const cache = new ByteCache(maxBytes);

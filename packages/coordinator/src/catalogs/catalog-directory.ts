@@ -1,14 +1,22 @@
 import { QueryError } from '@svc/base';
 import type { WritableCatalog } from '@svc/lake';
 
-/** The catalogs by the name under which SQL knows them. */
-export interface CatalogDirectory {
+/** What a statement that changes nothing needs of a catalog. */
+export type ReadableCatalog = Pick<
+  WritableCatalog,
+  'listNamespaces' | 'namespaceExists' | 'listRelations' | 'loadTable' | 'loadView'
+>;
+
+/** The catalogs of one session, by the name under which SQL knows them. */
+export interface CatalogDirectory<C extends ReadableCatalog = ReadableCatalog> {
   readonly names: readonly string[];
   /** Exact name first, then one that differs in case only. Throws CATALOG_NOT_FOUND naming what exists. */
-  get(name: string): { readonly name: string; readonly catalog: WritableCatalog };
+  get(name: string): { readonly name: string; readonly catalog: C };
 }
 
-export function createCatalogDirectory(catalogs: ReadonlyMap<string, WritableCatalog>): CatalogDirectory {
+export function createCatalogDirectory<C extends ReadableCatalog>(
+  catalogs: ReadonlyMap<string, C>,
+): CatalogDirectory<C> {
   const names = [...catalogs.keys()];
   return {
     names,
