@@ -20,7 +20,7 @@ SAMPLES = 40
 #: A flood lasts for seconds, and a right sign-in takes a tenth of one.
 FLOODS = 4
 ATTEMPTS = 1000
-AT_ONCE = 8
+AT_ONCE = 50
 #: auth.max_failures_per_user
 LIMIT = 10
 
