@@ -9,6 +9,7 @@ import { runCommand } from '../scripts/support/run-command.mjs';
 import { startService } from '../scripts/support/service.mjs';
 import { barTable } from './runner/bars.mjs';
 import { benches } from './runner/benches.mjs';
+import { startKeycloakService } from './runner/start-keycloak-service.mjs';
 import { startSail } from './runner/start-sail.mjs';
 import { startTlsProxy } from './runner/start-tls-proxy.mjs';
 
@@ -130,6 +131,7 @@ async function start(need, home, tpch) {
       stop,
     };
   }
+  if (need === 'keycloak') return await startKeycloakService(root, own);
   const warehouse = { 'catalog.path': path.join(tpch, 'warehouse') };
   const tls = need === 'secured' ? await makeCertificate(own) : undefined;
   const ownWarehouse = path.join(own, 'warehouse');

@@ -1,6 +1,11 @@
-// `npm run soak [-- --short] [word…]`: long mixed runs with cancels, crashes and sleepers. CI runs the short, seeded form.
+// `npm run soak [-- --short] [word…]`: long mixed runs with cancels, crashes and sleepers. CI runs the short, seeded form. The
+// long one ends with the soak of sessions against Keycloak and Redis, which `npm run test:peers` runs for a shorter time.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { runSessionTests } from './peers/session-tests.mjs';
+import { startSignInServers } from './peers/sign-in-servers.mjs';
 import { findFiles } from './support/find-files.mjs';
 import { runNodeTests } from './support/node-test.mjs';
 import { endSuite } from './support/suite-summary.mjs';
@@ -15,12 +20,21 @@ const isSoak = (file) =>
   /\.(soak|test)\.js$/.test(file) &&
   (positionals.length === 0 || positionals.some((word) => file.includes(word)));
 
+const sessionSoak = path.join('test', 'dist', 'peers', 'sessions', 'token-soak.test.js');
+const sessionSoakSeconds = 600;
 const files = findFiles(root, path.join('test', 'dist', 'soak'), isSoak);
-console.log(`${values.short ? 'Short' : 'Long'} soak of ${files.length} files, seed ${seed}`);
-if (files.length === 0) {
-  endSuite('soak', 0, 0);
-} else {
-  const { passed, failed } = await runNodeTests({
+const soaksSessions = !values.short && isSoak(sessionSoak);
+console.log(
+  `${values.short ? 'Short' : 'Long'} soak of ${files.length + Number(soaksSessions)} files, seed ${seed}`,
+);
+const results = [];
+if (files.length > 0) results.push(await soak());
+if (soaksSessions) results.push(await soakSessions());
+const total = (name) => results.reduce((sum, result) => sum + result[name], 0);
+endSuite('soak', total('passed'), total('failed'));
+
+async function soak() {
+  return await runNodeTests({
     name: 'soak',
     root,
     files,
@@ -30,5 +44,19 @@ if (files.length === 0) {
     // What the tests read: how long to go on, and what to repeat a run by.
     env: { ...process.env, SOAK: values.short ? 'short' : 'long', SOAK_SEED: seed },
   });
-  endSuite('soak', passed, failed);
+}
+
+async function soakSessions() {
+  const folder = mkdtempSync(path.join(tmpdir(), 'svc-soak-'));
+  let signIn;
+  try {
+    signIn = await startSignInServers(path.join(folder, 'sign-in'));
+    return await runSessionTests({
+      ...{ root, folder: path.join(folder, 'sessions'), signIn },
+      ...{ seconds: sessionSoakSeconds, files: [sessionSoak] },
+    });
+  } finally {
+    await signIn?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
 }

@@ -3,8 +3,12 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startMinio } from '../test/peers/servers/minio.mjs';
-import { peers, serviceVariants } from './peers/peer-list.mjs';
+import { needsSignIn, peers, serviceVariants } from './peers/peer-list.mjs';
 import { runPeer } from './peers/run-peer.mjs';
+import { runSessionTests } from './peers/session-tests.mjs';
+import { shownSecrets } from './peers/shown-secrets.mjs';
+import { startSignInServers } from './peers/sign-in-servers.mjs';
+import { secretsOf } from './peers/sign-in-variants.mjs';
 import { prepareTools } from './peers/tools.mjs';
 import { runNodeTests } from './support/node-test.mjs';
 import { logTail, startService } from './support/service.mjs';
@@ -17,6 +21,8 @@ const isWanted = (name) => words.length === 0 || words.some((word) => name.inclu
 const named = peers.filter(({ name }) => isWanted(name));
 const wanted = peers.filter((peer) => named.includes(peer) || named.some(({ needs }) => needs === peer.name));
 
+/** The soak of sessions, beside the other peers; `npm run soak` runs it for longer. */
+const soakSeconds = 180;
 const folder = mkdtempSync(path.join(tmpdir(), 'svc-peers-'));
 let passed = 0;
 let failed = 0;
@@ -28,20 +34,63 @@ const report = ({ name, ok, detail, seconds }) => {
   console.log(`${ok ? 'ok  ' : 'FAIL'} ${time}  ${name}${detail ? ` — ${detail}` : ''}`);
 };
 
+const testsSessions = isWanted('sessions');
+let signIn;
+const starting = testsSessions || wanted.some(needsSignIn) ? startSignIn() : undefined;
 try {
   const tools = await prepareTools({ root, folder, report });
-  for (const [variant, settings] of Object.entries(serviceVariants(tools))) {
-    const mine = wanted.filter((peer) => peer.variant === variant);
-    if (mine.length > 0) await withService(variant, settings, tools, mine);
+  await starting;
+  // Most of their time they wait for tokens to grow old: meanwhile the others run.
+  const sessions = testsSessions && signIn !== undefined ? testSessions() : undefined;
+  try {
+    for (const [variant, settings] of Object.entries(serviceVariants(tools, signIn))) {
+      const mine = wanted.filter((peer) => peer.variant === variant);
+      if (mine.length > 0) await withService(variant, settings, tools, mine);
+    }
+    if (isWanted('s3')) await testStorage(tools);
+  } finally {
+    await sessions;
   }
-  if (isWanted('s3')) await testStorage(tools);
 } catch (error) {
   report({ name: 'setting up', ok: false, detail: error.stack ?? String(error) });
 } finally {
+  await starting;
+  await signIn?.stop();
   if (keep) console.log(`Everything is kept in ${folder}`);
   else rmSync(folder, { recursive: true, force: true });
 }
 endSuite('peers', passed, failed);
+
+/** Never throws: it is not waited for from its start. What needs the servers finds them missing. */
+async function startSignIn() {
+  const began = performance.now();
+  const done = (ok, detail) => {
+    const seconds = (performance.now() - began) / 1000;
+    report({ name: 'set-up: Keycloak and Redis', ok, detail, seconds });
+  };
+  try {
+    signIn = await startSignInServers(path.join(folder, 'sign-in'));
+    done(true);
+  } catch (error) {
+    done(false, error.stack);
+  }
+}
+
+/** Never throws: it is not waited for while it runs. */
+async function testSessions() {
+  try {
+    const counts = await runSessionTests({
+      root,
+      folder: path.join(folder, 'sessions'),
+      signIn,
+      seconds: soakSeconds,
+    });
+    passed += counts.passed;
+    failed += counts.failed;
+  } catch (error) {
+    report({ name: 'sessions', ok: false, detail: error.stack });
+  }
+}
 
 /** Object storage is tested below the service, with tests of Node's own runner. */
 async function testStorage({ python, peersFolder }) {
@@ -63,13 +112,19 @@ async function testStorage({ python, peersFolder }) {
   }
 }
 
-async function withService(variant, settings, tools, mine) {
+async function withService(variant, { settings, user }, tools, mine) {
   const home = path.join(folder, variant);
   mkdirSync(home);
+  const secrets = user === undefined ? [] : secretsOf(signIn);
   let service;
   try {
-    service = await startService({ root, folder: home, settings });
-    for (const peer of mine) await runPeer({ peer, service, tools, report });
+    service = await startService({ root, folder: home, settings, user });
+    const told = user === undefined ? service : { ...service, signIn: toldOf(home) };
+    for (const peer of mine) await runPeer({ peer, service: told, tools, report });
+    if (secrets.length > 0) {
+      const detail = (await shownSecrets(service, secrets)).join('; ');
+      report({ name: `service (${variant}) shows no secret`, ok: detail === '', detail });
+    }
   } catch (error) {
     report({ name: `service (${variant})`, ok: false, detail: error.message });
   } finally {
@@ -81,4 +136,10 @@ async function withService(variant, settings, tools, mine) {
     });
     if (failed > 0 && existsSync(path.join(home, 'stderr.log'))) console.log(logTail(home));
   }
+}
+
+/** What client programs are told of the servers behind a service. */
+function toldOf(home) {
+  const { stop: _stop, redisUrl: _redisUrl, ...told } = signIn;
+  return { ...told, auditLog: path.join(home, 'audit.log') };
 }

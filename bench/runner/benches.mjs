@@ -18,6 +18,7 @@ export const benches = [
   { name: 'write', program: 'write.py', needs: ['service'], read: readWrite },
   { name: 'write memory', program: 'write_memory.py', needs: ['limited'], read: readWriteMemory },
   { name: 'ingest', program: 'ingest.py', needs: ['service'], read: readIngest },
+  { name: 'sign-in', program: 'sign_in.py', needs: ['samples', 'keycloak'], read: readSignIn },
   { name: 'cli', program: 'cli.py', needs: [], read: readCli },
   { name: 'catalog', program: 'catalog.py', needs: ['catalog'], read: readCatalog },
   { name: 'planning', script: 'planning/run.mjs', read: readPlanning },
@@ -207,6 +208,47 @@ function readLatency({ select_1: ones, flights, row_groups: [left, all] }) {
         unit: 'ms',
         atMost: 40,
       }),
+    ],
+  };
+}
+
+/** The provider's time is that of the proxy in front of it: the proxy's own is counted as ours. */
+function readSignIn({ shares, flood }) {
+  const milliseconds = (values, fraction) => quantile(values, fraction) * 1000;
+  const row = (name, values) => [
+    name,
+    ...[0.5, 0.9, 0.99].map((fraction) => milliseconds(values, fraction).toFixed(1)),
+    values.length,
+  ];
+  const rows = [
+    ...Object.entries(shares).map(([name, values]) => row(`sign-in and select 1: ${name}`, values)),
+    ...Object.entries(flood.seconds).map(([name, values]) => row(name, values)),
+  ];
+  const beside = (who) =>
+    ratioBar({
+      name: `${who}, p99 beside 1,000 wrong passwords against without`,
+      measured: milliseconds(flood.seconds[`${who}, beside wrong passwords`], 0.99),
+      reference: milliseconds(flood.seconds[`${who}, alone`], 0.99),
+      unit: 'ms',
+      atMost: 2,
+    });
+  return {
+    details: table(['what', 'p50 ms', 'p90 ms', 'p99 ms', 'samples'], rows),
+    bars: [
+      limitBar({
+        name: 'sign-in and select 1, own share, median',
+        measured: milliseconds(shares['own share'], 0.5),
+        unit: 'ms',
+        atMost: 10,
+      }),
+      limitBar({
+        name: 'of 1,000 wrong passwords the provider sees',
+        measured: Math.max(...flood.asked),
+        unit: 'requests',
+        atMost: flood.limit,
+      }),
+      beside('another user'),
+      beside('the same user elsewhere'),
     ],
   };
 }

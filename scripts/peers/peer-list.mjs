@@ -1,14 +1,24 @@
 // The peers: which program runs against which variant of the service.
+import { signInVariants } from './sign-in-variants.mjs';
 
-/** Settings of each variant by its name. Small bounds, so that a few clients reach them. */
-export function serviceVariants({ tables, tpch, certificate, key }) {
+/**
+ * Settings of each variant by its name, and who signs in where that is not the local user. Small bounds, so that a few
+ * clients reach them. Without the servers that `signIn` tells of there are no variants that need them.
+ */
+export function serviceVariants({ tables, tpch, certificate, key }, signIn) {
   const common = { 'catalog.path': `${tables}/warehouse` };
   return {
-    plain: { ...common, 'query.max_concurrent': 3, 'query.spool_bytes': 64 * 2 ** 20 },
-    tls: { ...common, 'server.tls_cert': certificate, 'server.tls_key': key },
-    expiring: { ...common, 'session.handle_ttl_secs': 10, 'session.idle_timeout_secs': 12 },
-    tpch: { 'catalog.path': `${tpch}/warehouse` },
+    plain: { settings: { ...common, 'query.max_concurrent': 3, 'query.spool_bytes': 64 * 2 ** 20 } },
+    tls: { settings: { ...common, 'server.tls_cert': certificate, 'server.tls_key': key } },
+    expiring: { settings: { ...common, 'session.handle_ttl_secs': 10, 'session.idle_timeout_secs': 12 } },
+    ...(signIn === undefined ? {} : signInVariants(common, signIn)),
+    tpch: { settings: { 'catalog.path': `${tpch}/warehouse` } },
   };
+}
+
+/** Whether a peer is for a service whose users sign in at the identity provider. */
+export function needsSignIn({ variant }) {
+  return ['keycloak', 'limits', 'client credentials'].includes(variant);
 }
 
 /** `needs`: another peer, which runs before it whenever it does. */
@@ -41,5 +51,13 @@ export const peers = [
     page: 'docs/clients.md',
   },
   { name: 'expiry', variant: 'expiring', python: 'clients/pyarrow_expiry.py' },
+  { name: 'keycloak pyarrow', variant: 'keycloak', python: 'sign-in/pyarrow_sign_in.py' },
+  { name: 'keycloak adbc', variant: 'keycloak', python: 'sign-in/adbc_sign_in.py' },
+  { name: 'keycloak jdbc', variant: 'keycloak', java: 'JdbcSignIn' },
+  { name: 'keycloak admin', variant: 'keycloak', python: 'sign-in/admin_endpoint.py' },
+  { name: 'keycloak audit', variant: 'keycloak', python: 'sign-in/audit_log.py' },
+  { name: 'sign-in limits', variant: 'limits', python: 'sign-in/limits.py' },
+  { name: 'client credentials', variant: 'client credentials', python: 'sign-in/client_credentials.py' },
+  { name: 'client credentials audit', variant: 'client credentials', python: 'sign-in/audit_log.py' },
   { name: 'tpch', variant: 'tpch', python: 'tables/read_tpch.py' },
 ];

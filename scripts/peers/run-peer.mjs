@@ -58,6 +58,7 @@ function python({ python: program, variant }, service, tools) {
     status_port: service.statusPort,
     username: service.username,
     password: service.password,
+    sign_in: service.signIn ?? null,
     tls_roots: variant === 'tls' ? tools.roots : null,
     tables: variant === 'tpch' ? tools.tpch : tools.tables,
   };
@@ -89,14 +90,20 @@ async function java({ java: program, variant }, service, tools, options) {
       ...['-cp', [tools.jar, tools.javaClasses].join(path.delimiter), `peers.${program}`],
       ...address,
       ...(variant === 'tls' ? [tools.certificate] : []),
+      ...(service.signIn ? providerArguments(service.signIn) : []),
     ],
   ];
+}
+
+function providerArguments({ tokenEndpoint, publicClientId, briefClientId }) {
+  return [tokenEndpoint, publicClientId, briefClientId];
 }
 
 function pythonPath({ root, peersFolder }) {
   const folders = [
     peersFolder,
     path.join(peersFolder, 'clients'),
+    path.join(peersFolder, 'sign-in'),
     path.join(peersFolder, 'tables'),
     path.join(peersFolder, 'written'),
     path.join(root, 'bench', 'clients'),

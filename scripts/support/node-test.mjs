@@ -7,10 +7,12 @@ const shownLines = 300;
 const shownCharacters = 500;
 
 /**
- * Progress goes to the terminal as dots, the full report to `.cache/tests/<name>.log`. Prints the failures (bounded)
- * and the runner's own summary. Answers `{ passed, failed }`; a run without a summary is a failure.
+ * Progress goes to the terminal as dots unless `echo` is false, the full report to `.cache/tests/<name>.log`. Prints the
+ * failures (bounded) and the runner's own summary. Answers `{ passed, failed }`; a run without a summary is a failure.
  */
-export async function runNodeTests({ name, root, files, concurrency, timeoutMs, testTimeoutMs, env }) {
+export async function runNodeTests(run) {
+  const { name, root, files, concurrency, timeoutMs, testTimeoutMs, env, echo = true } = run;
+  if (files.length === 0) throw new Error(`There are no files of "${name}" to test.`);
   const folder = path.join(root, '.cache', 'tests');
   mkdirSync(folder, { recursive: true });
   const report = path.join(folder, `${name}.log`);
@@ -24,7 +26,9 @@ export async function runNodeTests({ name, root, files, concurrency, timeoutMs, 
     `--test-reporter-destination=${report}`,
     ...files,
   ];
-  const result = await runCommand(process.execPath, args, { cwd: root, env, timeoutMs, echo: true });
+  // Tests have servers of their own, which they end when they are told to.
+  const options = { cwd: root, env, timeoutMs, echo, endSignal: 'SIGTERM' };
+  const result = await runCommand(process.execPath, args, options);
   const lines = stripColours(readFileSync(report, 'utf8')).trimEnd().split('\n');
   const failures = lines.findIndex((line) => /^✖ failing tests:/.test(line));
   if (failures !== -1) print(lines.slice(failures), report);

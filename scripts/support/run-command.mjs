@@ -6,10 +6,11 @@ const killAfterMs = 5000;
 
 /**
  * Answers `{ code, output, seconds, timedOut }`; never throws on a failing command. `output` is stdout and stderr as they
- * came, the last million characters. The child leads its own process group, so that a timeout ends what it started too.
+ * came, the last million characters. The child leads its own process group, so that a timeout ends what it started too;
+ * `endSignal` is for a child that has groups of its own to end when we end.
  */
 export async function runCommand(command, args, options = {}) {
-  const { cwd, env, timeoutMs = 600_000, onLine, onErrorLine, echo = false } = options;
+  const { cwd, env, timeoutMs = 600_000, onLine, onErrorLine, echo = false, endSignal } = options;
   const began = process.hrtime.bigint();
   const child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
@@ -28,7 +29,7 @@ export async function runCommand(command, args, options = {}) {
     take(text);
     errorLines.push(text);
   });
-  const stopGroup = endGroupWithUs(child);
+  const stopGroup = endGroupWithUs(child, endSignal);
   const timer = setTimeout(() => {
     timedOut = true;
     killGroup(child, 'SIGTERM');
@@ -62,8 +63,8 @@ export function killGroup(child, signal) {
 }
 
 /** Detached groups outlive a Ctrl-C on us: end them as we end. Answers the undo. */
-export function endGroupWithUs(child) {
-  const end = () => killGroup(child, 'SIGKILL');
+export function endGroupWithUs(child, endSignal = 'SIGKILL') {
+  const end = () => killGroup(child, endSignal);
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
   const onSignal = (signal) => {
     end();

@@ -13,9 +13,10 @@ const pollMs = 50;
 
 /**
  * Answers once `/readyz` does. `settings` are configuration keys in their dotted form; ports and folders are set here.
- * The service's own folder is `<folder>/data`, its output `<folder>/stdout.log` and `<folder>/stderr.log`.
+ * The service's own folder is `<folder>/data`, its output `<folder>/stdout.log` and `<folder>/stderr.log`. `user` is who
+ * signs in where there is an identity provider: there is no local user then.
  */
-export async function startService({ root, folder, settings = {} }) {
+export async function startService({ root, folder, settings = {}, user }) {
   mkdirSync(folder, { recursive: true });
   const [flightPort, metricsPort] = await freePorts();
   const dataFolder = path.join(folder, 'data');
@@ -49,12 +50,18 @@ export async function startService({ root, folder, settings = {} }) {
     forget();
     throw error;
   }
+  const { username, password } = user ?? localUser(dataFolder);
   return {
     ...service,
-    username: 'local',
-    password: readFileSync(path.join(dataFolder, 'local-password'), 'utf8').trim(),
+    username,
+    password,
     stop: () => stop(child, service, forget),
   };
+}
+
+function localUser(dataFolder) {
+  const password = readFileSync(path.join(dataFolder, 'local-password'), 'utf8').trim();
+  return { username: 'local', password };
 }
 
 /** Asks the service to stop as Ctrl-C does. Answers what was wrong: its exit code, processes or log lines left behind. */
@@ -143,7 +150,7 @@ function listen(port) {
   });
 }
 
-/** Dotted keys as TOML. Strings, numbers and booleans are all the configuration has; JSON spells them as TOML does. */
+/** Dotted keys as TOML. JSON spells strings, numbers, booleans and lists of them as TOML does. */
 function toml(settings) {
   return Object.entries(settings)
     .map(([key, value]) => `${key} = ${JSON.stringify(value)}\n`)

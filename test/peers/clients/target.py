@@ -16,6 +16,8 @@ class Target:
     password: str
     #: PEM text of the certificate authority when the service speaks TLS, else None.
     tls_roots: str | None
+    #: The identity provider where users sign in, else None: see provider.py.
+    sign_in: dict | None
     #: The folder that holds pyiceberg's catalog and warehouse.
     tables: str
 

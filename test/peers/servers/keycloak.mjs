@@ -2,15 +2,15 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { keycloakFolder } from '../../../scripts/support/peer-environment.mjs';
-import { clients, realm, shortLivedRealm, shortLivedUsers, users } from './keycloak-realms.mjs';
+import { briefSeconds, clients, realm, shortLivedRealm, shortLivedUsers, users } from './keycloak-realms.mjs';
 import { freePort, host, isAnswering, startServer } from './server-process.mjs';
 
-const readyTimeoutMs = 180_000;
+const readyTimeoutMs = 300_000;
 const admin = { username: 'root', password: 'root-pw' };
 
 /**
  * Answers `{ url, realm, shortLivedRealm, users, shortLivedUsers, clientId, clientSecret, publicClientId, briefClientId,
- * admin, stop() }`; realms are by name, `admin` is who may change them. What it keeps and its log lie in `folder`.
+ * briefSeconds, admin, stop() }`; realms are by name, `admin` is who may change them. What it keeps and its log lie in `folder`.
  *
  * Starting takes 20 s of two cores. Signing keys and what was issued are new at each start.
  */
@@ -51,6 +51,7 @@ export async function startKeycloak(folder) {
     users,
     shortLivedUsers,
     ...clients,
+    briefSeconds,
     admin,
     stop,
   };

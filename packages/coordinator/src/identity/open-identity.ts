@@ -10,6 +10,9 @@ import { createRefusalLog } from './refusal-log.js';
 import { createSignInDoor } from './sign-in-door.js';
 import { readStaticTokens } from './static-tokens.js';
 
+/** Longer than anybody who types notices, and long enough that a flood of one client is thin. */
+const refusalDelayMs = 200;
+
 /** What a person has to know to sign in. */
 export type SignInFacts =
   | { readonly kind: 'local'; readonly username: string; readonly passwordPath: string }
@@ -51,6 +54,7 @@ export async function openIdentity(options: OpenIdentityOptions): Promise<OpenId
         maxFailuresPerAddress: config['auth.max_failures_per_address'],
         windowMs: config['auth.failure_window_secs'] * 1000,
         elapsed,
+        refusalDelayMs,
       }),
       refusals: createRefusalLog(logger, elapsed),
       metrics,

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fakeClock } from '../../test-support/clock.js';
-import { AttemptLimit } from './attempt-limit.js';
+import { AttemptLimit, type AttemptLimitOptions } from './attempt-limit.js';
 
 const never = new AbortController().signal;
 
-function newLimit(options: { maxFailures?: number; maxKeys?: number; maxWaiting?: number } = {}) {
+function newLimit(options: Partial<AttemptLimitOptions> = {}) {
   const clock = fakeClock();
   const limit = new AttemptLimit({
     maxFailures: 2,
+    maxInFlight: 10,
     maxKeys: 100,
     maxWaiting: 100,
     windowMs: 1000,
@@ -46,6 +47,22 @@ describe('a limit on attempts', () => {
     first.settle('other');
     (await second).settle('wrong');
     await assert.rejects(limit.enter('key', never), { code: 'SIGN_IN_LIMITED' });
+  });
+
+  it('lets no more be under way at once than it may, however many could still fail', async () => {
+    const { limit } = newLimit({ maxFailures: 100, maxInFlight: 2 });
+    let underWay = 0;
+    let most = 0;
+    const attempts = Array.from({ length: 20 }, async (_, index) => {
+      const place = await limit.enter('key', never);
+      underWay += 1;
+      most = Math.max(most, underWay);
+      await Promise.resolve();
+      underWay -= 1;
+      place.settle(index % 2 === 0 ? 'wrong' : 'other');
+    });
+    await Promise.all(attempts);
+    assert.equal(most, 2);
   });
 
   it('refuses all who wait once the limit is reached', async () => {

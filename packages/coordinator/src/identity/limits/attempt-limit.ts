@@ -3,6 +3,8 @@ import { linkAbort, QueryError, throwIfAborted } from '@svc/base';
 
 export interface AttemptLimitOptions {
   readonly maxFailures: number;
+  /** Attempts with one key that may be under way at once: a flood of them must not use up what checks passwords. */
+  readonly maxInFlight: number;
   readonly windowMs: number;
   /** Keys that are remembered. The one whose last failure is the oldest goes first. */
   readonly maxKeys: number;
@@ -63,9 +65,8 @@ export class AttemptLimit {
   #tryTake(key: string): AttemptPlace | undefined {
     const counter = this.#counterOf(key);
     this.#forgetOld(counter);
-    const { maxFailures } = this.#options;
-    if (counter.failedAt.length >= maxFailures) throw this.#limited(counter);
-    return counter.failedAt.length + counter.inFlight < maxFailures ? this.#take(key, counter) : undefined;
+    if (counter.failedAt.length >= this.#options.maxFailures) throw this.#limited(counter);
+    return this.#freePlaces(counter) > 0 ? this.#take(key, counter) : undefined;
   }
 
   #counterOf(key: string): Counter {
@@ -102,9 +103,13 @@ export class AttemptLimit {
   /** As many as there are places for; all of them when there will be none. */
   #wakeWhoCanGoOn(counter: Counter): void {
     this.#forgetOld(counter);
-    const { maxFailures } = this.#options;
-    const isOver = counter.failedAt.length >= maxFailures;
-    wake(counter, isOver ? counter.waiting.size : maxFailures - counter.failedAt.length - counter.inFlight);
+    const isOver = counter.failedAt.length >= this.#options.maxFailures;
+    wake(counter, isOver ? counter.waiting.size : this.#freePlaces(counter));
+  }
+
+  #freePlaces({ failedAt, inFlight }: Counter): number {
+    const { maxFailures, maxInFlight } = this.#options;
+    return Math.min(maxFailures - failedAt.length, maxInFlight) - inFlight;
   }
 
   async #wait(counter: Counter, signal: AbortSignal): Promise<void> {
