@@ -1,4 +1,5 @@
 export { abortable, delay, type LinkedAbort, linkAbort, throwIfAborted } from './async/abort.js';
+export { type CircuitBreaker, createCircuitBreaker } from './async/circuit-breaker.js';
 export { configurationPage } from './config/configuration-page.js';
 export { isLoopbackAddress, isOpenHttp, signInMode } from './config/cross-check.js';
 export { type ProcessEnvironment, readProcessEnvironment } from './config/environment.js';

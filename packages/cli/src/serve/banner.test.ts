@@ -9,7 +9,7 @@ function bannerFor(signIn: SignInFacts): string {
     engineVersion: '1',
     listeners: [{ kind: 'flight', name: 'Flight SQL', address: 'grpc://127.0.0.1:50051' }],
     catalogName: 'lake',
-    catalogPath: '/lake',
+    catalogPlace: 'the folder /lake',
     signIn,
     hasSample: false,
     isTls: false,

@@ -5,7 +5,8 @@ export interface BannerFacts {
   readonly engineVersion: string;
   readonly listeners: readonly Listener[];
   readonly catalogName: string;
-  readonly catalogPath: string;
+  /** `the folder …` or `at https://…`. */
+  readonly catalogPlace: string;
   readonly signIn: SignInFacts;
   readonly hasSample: boolean;
   readonly isTls: boolean;
@@ -23,7 +24,7 @@ export function banner(facts: BannerFacts): string {
     '',
     ...listeners,
     '',
-    `Catalog "${facts.catalogName}" is the folder ${facts.catalogPath}`,
+    `Catalog "${facts.catalogName}" is ${facts.catalogPlace}`,
     howToSignIn(facts.signIn),
     '',
     'Three things to try:',

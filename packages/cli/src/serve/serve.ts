@@ -87,7 +87,7 @@ async function start(
       engineVersion: coordinator.engineVersion,
       listeners,
       catalogName: config['catalog.name'],
-      catalogPath: config['catalog.path'],
+      catalogPlace: catalogPlace(config),
       signIn: coordinator.signIn,
       hasSample,
       isTls: config['server.tls_cert'] !== undefined,
@@ -100,4 +100,9 @@ async function start(
 async function untilAborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}
+
+function catalogPlace(config: Config): string {
+  const url = config['catalog.catalog_url'];
+  return url === undefined ? `the folder ${config['catalog.path']}` : `at ${new URL(url).origin}`;
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Config } from '@svc/base';
+import { type Config, outgoingCorrelation } from '@svc/base';
 import {
   type CatalogFactory,
   createFileStore,
@@ -57,7 +57,7 @@ function openCatalogs(config: Config, files: MetadataFiles): CatalogFactory {
   return createRestCatalogs({
     url,
     warehouse: config['catalog.warehouse'],
-    correlation: () => ({}),
+    correlation: outgoingCorrelation,
     storage,
     staticStore: staticStore(config, storage),
   });

@@ -1,6 +1,12 @@
 /** Every request to the identity provider: bounded in time and size, counted, without redirects, behind one breaker. */
-import { type IdentityOperation, linkAbort, type Metrics, QueryError } from '@svc/base';
-import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.js';
+import {
+  type CircuitBreaker,
+  createCircuitBreaker,
+  type IdentityOperation,
+  linkAbort,
+  type Metrics,
+  QueryError,
+} from '@svc/base';
 import { unavailable } from './unavailable.js';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -35,7 +41,12 @@ const openMs = 5000;
 
 export function createProviderClient(options: ProviderClientOptions): ProviderClient {
   const { metrics, elapsed, timeoutMs } = options;
-  const breaker = createCircuitBreaker({ failuresToOpen, openMs, elapsed });
+  const breaker = createCircuitBreaker({
+    failuresToOpen,
+    openMs,
+    elapsed,
+    refusal: () => unavailable('does not answer at the moment: try again in a few seconds'),
+  });
   const closing = new AbortController();
 
   async function send(operation: IdentityOperation, url: string, init: RequestInit): Promise<ProviderAnswer> {

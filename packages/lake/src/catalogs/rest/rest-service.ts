@@ -3,19 +3,19 @@ import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage 
 import { request as httpsRequest } from 'node:https';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { delay, QueryError, throwIfAborted } from '@svc/base';
+import { type CircuitBreaker, delay, QueryError, throwIfAborted } from '@svc/base';
 import { type Connections, createConnections } from '../../storage/remote/connections.js';
 import { codeOf, passingNetworkCode } from '../../storage/remote/network-errors.js';
 import { done, type Outcome, type Try } from '../../storage/remote/outcome.js';
 import { readBoundedBody } from '../../storage/remote/read-body.js';
 import { type RequestLimits, RequestRunner } from '../../storage/remote/request-runner.js';
 import { catalogError } from './rest-errors.js';
-import type { ServiceBreaker } from './service-breaker.js';
+import { UnknownOutcome } from './unknown-outcome.js';
 
 export interface RestServiceOptions {
   readonly connections?: Connections;
   readonly limits?: Partial<RequestLimits>;
-  readonly breaker: ServiceBreaker;
+  readonly breaker: CircuitBreaker;
   /** Of one answer, uncompressed; a larger one is refused. */
   readonly maxAnswerBytes?: number;
 }
@@ -45,15 +45,6 @@ export interface RestService {
    * Throws UnknownOutcome when it may or may not have been.
    */
   change(request: RestRequest): Promise<RestAnswer>;
-}
-
-/** A change was sent, and it cannot be told whether it was made. */
-export class UnknownOutcome {
-  readonly error: QueryError;
-
-  constructor(error: QueryError) {
-    this.error = error;
-  }
 }
 
 const defaultMaxAnswerBytes = 256 * 1024 * 1024;

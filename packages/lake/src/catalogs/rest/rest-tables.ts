@@ -16,9 +16,10 @@ import type { LoadedTable, TableIdentifier } from '../catalog.js';
 import type { StagedTable } from '../writable-catalog.js';
 import { catalogError, generalError, problemOf } from './rest-errors.js';
 import { otherSpelling, quoted, schemaNotFound } from './rest-names.js';
-import { type RestAnswer, UnknownOutcome } from './rest-service.js';
+import type { RestAnswer } from './rest-service.js';
 import { answerFields, type RestSession } from './rest-session.js';
 import { delegation, type TableStores } from './table-stores.js';
+import { UnknownOutcome } from './unknown-outcome.js';
 
 export interface RestTables {
   readonly session: RestSession;

@@ -1,15 +1,15 @@
-import type { BreakerState } from '@svc/base';
-import { unavailable } from './unavailable.js';
+import type { QueryError } from '../errors/query-error.js';
+import type { BreakerState } from '../metrics/labels.js';
 
 /**
- * Spares a provider that does not answer, and its callers the wait. Closed: work runs; after `failuresToOpen` failures
+ * Spares a service that does not answer, and its callers the wait. Closed: work runs; after `failuresToOpen` failures
  * in a row it opens. Open: work is refused at once, for `openMs`. Half open: one piece of work tries, and everything
  * else is refused until it has ended; its end closes the breaker or opens it again. Times are of a clock that no one
  * sets, so that a step of the machine's clock keeps nobody out.
  */
 export interface CircuitBreaker {
   readonly state: BreakerState;
-  /** Whatever `work` throws is a failure. Throws IDENTITY_PROVIDER_UNAVAILABLE without calling it while open. */
+  /** Throws `refusal` without calling `work` while open. */
   run<T>(work: () => Promise<T>): Promise<T>;
 }
 
@@ -18,6 +18,10 @@ export interface CircuitBreakerOptions {
   readonly openMs: number;
   /** Milliseconds of a monotonic clock. */
   readonly elapsed: () => number;
+  /** What callers are told while it is open. */
+  readonly refusal: () => QueryError;
+  /** Whether what the work threw says that the service does not answer. Without it, everything does. */
+  readonly isFailure?: (error: unknown) => boolean;
 }
 
 export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBreaker {
@@ -49,8 +53,7 @@ export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBre
     },
     async run(work) {
       const state = stateNow();
-      if (state === 'open' || isTrying)
-        throw unavailable('does not answer at the moment: try again in a few seconds');
+      if (state === 'open' || isTrying) throw options.refusal();
       const isTrial = state === 'half_open';
       isTrying = isTrial;
       try {
@@ -58,7 +61,8 @@ export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBre
         succeed(isTrial);
         return result;
       } catch (error) {
-        fail(isTrial);
+        if (options.isFailure?.(error) ?? true) fail(isTrial);
+        else succeed(isTrial);
         throw error;
       } finally {
         if (isTrial) isTrying = false;

@@ -1,13 +1,24 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fakeClock } from '../../test-support/clock.js';
+import { QueryError } from '../errors/query-error.js';
 import { createCircuitBreaker } from './circuit-breaker.js';
 
 const openMs = 1000;
 
 function newBreaker() {
-  const clock = fakeClock();
-  const breaker = createCircuitBreaker({ failuresToOpen: 2, openMs, elapsed: clock.now });
+  let elapsedMs = 0;
+  const clock = {
+    advance(ms: number) {
+      elapsedMs += ms;
+    },
+  };
+  const breaker = createCircuitBreaker({
+    failuresToOpen: 2,
+    openMs,
+    elapsed: () => elapsedMs,
+    refusal: () => new QueryError('CATALOG_ERROR', 'The catalog does not answer.'),
+    isFailure: (error) => error instanceof Error,
+  });
   const fail = () =>
     breaker.run(async () => {
       throw new Error('down');
@@ -25,7 +36,7 @@ describe('a circuit breaker', () => {
     assert.equal(breaker.state, 'closed');
     await assert.rejects(fail(), /down/);
     assert.equal(breaker.state, 'open');
-    await assert.rejects(succeed(), { code: 'IDENTITY_PROVIDER_UNAVAILABLE' });
+    await assert.rejects(succeed(), { code: 'CATALOG_ERROR' });
   });
 
   it('lets one try when its time is over, and refuses the others meanwhile', async () => {
@@ -41,7 +52,7 @@ describe('a circuit breaker', () => {
           answer = resolve;
         }),
     );
-    await assert.rejects(succeed(), { code: 'IDENTITY_PROVIDER_UNAVAILABLE' });
+    await assert.rejects(succeed(), { code: 'CATALOG_ERROR' });
     answer('up');
     assert.equal(await trial, 'up');
     assert.equal(breaker.state, 'closed');
@@ -73,5 +84,11 @@ describe('a circuit breaker', () => {
     answer('up');
     await early;
     assert.equal(breaker.state, 'open');
+  });
+
+  it('is not opened by what says nothing of the service', async () => {
+    const { breaker } = newBreaker();
+    for (const _time of [1, 2, 3]) await assert.rejects(breaker.run(() => Promise.reject('forbidden')));
+    assert.equal(breaker.state, 'closed');
   });
 });
