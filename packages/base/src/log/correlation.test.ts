@@ -6,7 +6,7 @@ import { correlationFields } from './correlation.js';
 const trace = '0af7651916cd43dd8448eb211c80319c';
 const span = 'b7ad6b7169203331';
 
-describe('correlationFields', () => {
+describe('correlationFields (spec 2.9, 8)', () => {
   it('takes valid values', () => {
     const headers = {
       traceparent: `00-${trace}-${span}-01`,
@@ -21,7 +21,7 @@ describe('correlationFields', () => {
     });
   });
 
-  it('leaves out what is not valid', () => {
+  it('leaves out what is not valid, and goes on (spec 7)', () => {
     for (const value of ['', 'a b', 'a\nb', 'é', 'x'.repeat(129), 'a"', 'a,b'])
       assert.deepEqual(fields({ 'x-request-id': value, 'x-session-id': value }), {}, value);
     assert.deepEqual(fields({}), {});

@@ -4,7 +4,7 @@ import type { Session } from '../identity/session.js';
 import { recordingCatalogs, sessionOf, tokensOf } from '../test-support/recording-catalogs.js';
 import { CatalogSessions } from './catalog-sessions.js';
 
-describe('a catalog session', () => {
+describe('a catalog session (spec 3.2, and 8: the last 8 characters of the token)', () => {
   it('is one for all sessions of a user with the same token, and for those without any', () => {
     const { sessions, catalogs } = newSessions();
     const first = sessions.of(sessionOf('ada', 'token-12345678'), 'lake');

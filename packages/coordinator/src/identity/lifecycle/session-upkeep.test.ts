@@ -68,6 +68,28 @@ describe('the upkeep of sessions', () => {
     assert.equal(isOver, true);
   });
 
+  it('scans every 10 seconds (spec 3.1, 8)', async ({ mock }) => {
+    mock.timers.enable({ apis: ['setInterval', 'setTimeout'] });
+    let scans = 0;
+    const { periodMs: _ofTests, ...defaults } = options;
+    const upkeep = startSessionUpkeep({
+      ...defaults,
+      random: () => 0.5,
+      sweep: () => {},
+      scan: async () => {
+        scans += 1;
+      },
+    });
+    const counts: number[] = [];
+    for (const ms of [4999, 1, 9999, 1, 10_000]) {
+      mock.timers.tick(ms);
+      await new Promise((resolve) => setImmediate(resolve));
+      counts.push(scans);
+    }
+    assert.deepEqual(counts, [0, 1, 1, 2, 3]);
+    await upkeep.close();
+  });
+
   it('begins at a moment of its own within the period', async () => {
     const begun = createMoment();
     const immediate = startSessionUpkeep({

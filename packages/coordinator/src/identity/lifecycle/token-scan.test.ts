@@ -15,7 +15,7 @@ const never = new AbortController().signal;
 const awake = setInterval(() => {}, 1000);
 after(() => clearInterval(awake));
 
-describe('a token scan (spec 3.1, 5.5)', () => {
+describe('a token scan (spec 3.1, 5.5, and 8: tokens that expire within 60 seconds)', () => {
   const modes = { 'password grant': 'refresh', 'client credentials': undefined };
   const windows = { 59900: true, 60000: true, 60100: false, 0: true, [-1]: true };
   for (const [mode, refreshToken] of Object.entries(modes)) {
@@ -66,7 +66,7 @@ describe('a token scan (spec 3.1, 5.5)', () => {
     'deaf and late': () => new Promise<never>(() => {}),
   } satisfies Readonly<Record<string, RenewTokens>>;
   for (const [title, renew] of Object.entries(failures)) {
-    it(`marks a session expired whose renewal is ${title}, once, and nobody else's`, async () => {
+    it(`marks a session expired whose renewal is ${title}, once, and nobody else's (spec 7)`, async () => {
       const { store, signIn, scan, records, outcomes } = newScan({ deadlineMs: 20 });
       const [failing, other] = [signIn(50_000, 'refresh', renew), signIn(50_000, 'refresh')];
       await scan(never);
