@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { startIcebergRest } from '../test/peers/servers/iceberg-rest.mjs';
 import { startMinio } from '../test/peers/servers/minio.mjs';
 import { needsSignIn, peers, serviceVariants } from './peers/peer-list.mjs';
 import { runPeer } from './peers/run-peer.mjs';
@@ -47,7 +48,7 @@ try {
       const mine = wanted.filter((peer) => peer.variant === variant);
       if (mine.length > 0) await withService(variant, settings, tools, mine);
     }
-    if (isWanted('s3')) await testStorage(tools);
+    if (isWanted('s3') || isWanted('rest')) await testStorage(tools);
   } finally {
     await sessions;
   }
@@ -92,24 +93,41 @@ async function testSessions() {
   }
 }
 
-/** Object storage is tested below the service, with tests of Node's own runner. */
+/** Object storage, and a catalog over it, are tested with tests of Node's own runner. */
 async function testStorage({ python, peersFolder }) {
   const { stop, ...server } = await startMinio(path.join(folder, 'minio'));
   try {
-    const counts = await runNodeTests({
-      name: 's3',
-      root,
-      files: [path.join('test', 'dist', 'peers', 'storage', 'minio.test.js')],
-      concurrency: 1,
-      timeoutMs: 10 * 60_000,
-      testTimeoutMs: 5 * 60_000,
-      env: { ...process.env, SVC_TEST_S3: JSON.stringify({ ...server, python, peersFolder }) },
-    });
-    passed += counts.passed;
-    failed += counts.failed;
+    if (isWanted('s3'))
+      await runStorageTests('s3', 'minio', {
+        SVC_TEST_S3: JSON.stringify({ ...server, python, peersFolder }),
+      });
+    if (isWanted('rest')) {
+      const catalog = await startIcebergRest(path.join(folder, 'iceberg-rest'), server);
+      try {
+        await runStorageTests('rest', 'rest-catalog', {
+          SVC_TEST_REST: JSON.stringify({ url: catalog.url, python }),
+        });
+      } finally {
+        await catalog.stop();
+      }
+    }
   } finally {
     await stop();
   }
+}
+
+async function runStorageTests(name, file, env) {
+  const counts = await runNodeTests({
+    name,
+    root,
+    files: [path.join('test', 'dist', 'peers', 'storage', `${file}.test.js`)],
+    concurrency: 1,
+    timeoutMs: 10 * 60_000,
+    testTimeoutMs: 5 * 60_000,
+    env: { ...process.env, ...env },
+  });
+  passed += counts.passed;
+  failed += counts.failed;
 }
 
 async function withService(variant, { settings, user }, tools, mine) {

@@ -54,9 +54,9 @@ export function icebergJars(peersFolder) {
   return mavenJars('iceberg', path.join(folder, 'iceberg.pom.xml'), path.join(folder, 'iceberg.sha256'));
 }
 
-/** Clients need nothing but the JDK: the driver is found at run time. The reader of written tables is compiled where it runs. */
+/** Clients need nothing but the JDK: the driver is found at run time. The reader of written tables and servers are compiled where they run. */
 async function compileJava(peersFolder, target) {
-  const isClient = (file) => file.endsWith('.java') && !file.startsWith('written');
+  const isClient = (file) => file.endsWith('.java') && !/^(written|servers)\b/.test(file);
   const sources = findFiles(peersFolder, '.', isClient);
   const files = sources.map((file) => path.join(peersFolder, file));
   await mustRun('javac', ['-Xlint:all', '-Werror', '-d', target, ...files]);
