@@ -46,6 +46,20 @@ describe('a token scan (spec 3.1, 5.5)', () => {
     assert.deepEqual([session.tokens?.accessToken, session.tokens?.refreshToken], ['access 2', 'refresh 2']);
   });
 
+  it('gives the session the roles that the new tokens have, and keeps them where those say nothing', async () => {
+    const { signIn, scan } = newScan();
+    const answers = [{ roles: ['analyst', 'admin'] }, {}, { roles: [] }];
+    const { session } = signIn(50_000, 'refresh', async (tokens) => ({ ...tokens, ...answers.shift() }));
+    const seen: (readonly string[])[] = [];
+    for (let scans = 0; scans < 3; scans += 1) {
+      await scan(never);
+      seen.push(session.identity.roles);
+    }
+    assert.deepEqual(seen, [['analyst', 'admin'], ['analyst', 'admin'], []]);
+    assert.equal(session.identity.username, 'ada');
+    assert.deepEqual(Object.keys(session.tokens ?? {}), ['accessToken', 'refreshToken', 'expiresAtMs']);
+  });
+
   it('renews in time when the clock was set back, and once only', async () => {
     const { signIn, scan, clock, elapsed } = newScan();
     const { renewals } = signIn(lifeMs, 'refresh');

@@ -127,9 +127,10 @@ async function renewOne({ session, tokens, renew }: Renewal, scan: Scan): Promis
   using link = linkAbort([signal, session.closed], timings.deadlineMs, () => overdue(timings.deadlineMs));
   try {
     // A provider that does not heed the signal is not waited for.
-    const renewed = await abortable(renew(tokens, link.signal), link.signal);
+    const { roles, ...renewed } = await abortable(renew(tokens, link.signal), link.signal);
     throwIfAborted(link.signal);
     session.tokens = renewed;
+    if (roles !== undefined) session.identity = { ...session.identity, roles };
     metrics.tokenRenewals.inc({ outcome: 'renewed' });
     logger.log('debug', 'session tokens renewed', who);
   } catch (error) {
