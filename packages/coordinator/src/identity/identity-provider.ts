@@ -28,7 +28,12 @@ export interface SignedIn {
  * New tokens in place of ones that are about to expire, retries included. Throws UNAUTHENTICATED when the provider
  * refuses, IDENTITY_PROVIDER_UNAVAILABLE when it does not answer or its circuit breaker is open.
  */
-export type RenewTokens = (tokens: SessionTokens, signal: AbortSignal) => Promise<SessionTokens>;
+export type RenewTokens = (tokens: SessionTokens, signal: AbortSignal) => Promise<RenewedTokens>;
+
+export interface RenewedTokens extends SessionTokens {
+  /** What the new access token says of its user; where it says nothing, roles stay what they were. */
+  readonly roles?: readonly string[] | undefined;
+}
 
 /** Where an attempt comes from. */
 export interface SignInOrigin {

@@ -7,7 +7,8 @@ export interface Session {
   readonly key: string;
   /** What logs show: the first 16 digits of `key`. */
   readonly label: string;
-  readonly identity: Identity;
+  /** The user never changes; roles are those of the present tokens. */
+  identity: Identity;
   readonly clientAddress: string;
   readonly createdAtMs: number;
   lastUsedAtMs: number;

@@ -89,8 +89,13 @@ export class HostProcess {
     }
     this.#cancelGraceMs = options.cancelGraceMs;
     this.pid = this.#child.pid ?? 0;
-    this.#requests = pipeOf(this.#child, hostFds.requests);
-    this.#control = pipeOf(this.#child, hostFds.control);
+    try {
+      this.#requests = pipeOf(this.#child, hostFds.requests);
+      this.#control = pipeOf(this.#child, hostFds.control);
+    } catch (error) {
+      this.slots.detach();
+      throw error;
+    }
     // A broken pipe means that the process is gone, which `close` reports.
     for (const pipe of [this.#requests, this.#control]) pipe.on('error', () => undefined);
     this.#requests.on('data', (chunk: Buffer) => this.#onRequestBytes(chunk));
@@ -239,7 +244,7 @@ export class HostProcess {
 
 function spawnHost(options: HostProcessOptions, ringFd: number): ChildProcess {
   const args = [...NODE_FLAGS, fileURLToPath(options.entry), JSON.stringify(options.settings)];
-  return spawn(process.execPath, args, {
+  const child = spawn(process.execPath, args, {
     // Nothing of the parent's environment: it holds secrets, and a time zone that results must not depend on.
     env: { TZ: 'UTC' },
     cwd: options.settings.tempDirectory,
@@ -247,12 +252,19 @@ function spawnHost(options: HostProcessOptions, ringFd: number): ChildProcess {
     shell: false,
     windowsHide: true,
   });
+  // A system that is out of files or processes says so in an event, before anybody can have asked for it.
+  child.on('error', () => undefined);
+  return child;
 }
 
-function pipeOf(child: ChildProcess, fd: number): Duplex {
-  const pipe = child.stdio[fd];
+/** Without files to open, node makes a child that has no pipes at all, whatever its type says. */
+function pipeOf({ stdio }: { readonly stdio?: ChildProcess['stdio'] }, fd: number): Duplex {
+  const pipe = stdio?.[fd];
   if (!pipe || !('read' in pipe) || !('write' in pipe))
-    throw new QueryError('INTERNAL_ERROR', 'The engine host has no pipe.');
+    throw new QueryError(
+      'ENGINE_CRASHED',
+      'The engine host could not be started: the system is out of files.',
+    );
   return pipe as Duplex;
 }
 

@@ -76,6 +76,29 @@ test('a wrong password is asked about once for each call, also for calls at the 
   assert.equal(asked, 20);
 });
 
+test('a flood of wrong passwords takes no remembered session from its client', async () => {
+  const backend = createFakeBackend();
+  let answer = () => {};
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const { authenticate } = createAuthenticator({
+    session: backend.session,
+    async signIn(credentials, context) {
+      if (credentials !== alice) await answered;
+      return await backend.signIn(credentials, context);
+    },
+  });
+  const first = await authenticate(alice, contextOf());
+  const flood = Array.from({ length: 1500 }, (_none, index) =>
+    authenticate({ ...alice, password: `guess ${index}` }, contextOf()),
+  );
+  assert.equal((await authenticate(alice, contextOf())).bearer, first.bearer);
+  answer();
+  await Promise.allSettled(flood);
+  assert.equal((await authenticate(alice, contextOf())).bearer, first.bearer);
+});
+
 test('a session that is refused later is not kept: the password is asked about again', async () => {
   let password = 'secret';
   let isExpired = false;

@@ -32,20 +32,36 @@ export function createAuthenticator<S>(
   backend: Pick<FlightSqlBackend<S>, 'signIn' | 'session'>,
   now: () => number = Date.now,
 ): Authenticator<S> {
-  const basicSessions = new Map<string, BasicSession>();
+  /** Of calls that have not been answered: a flood of wrong passwords must not push out those that were right. */
+  const underWay = new Map<string, BasicSession>();
+  const accepted = new Map<string, BasicSession>();
 
-  const remember = (key: string, credentials: Credentials, context: CallContext): Promise<string> => {
-    const bearer = backend.signIn(credentials, context);
-    for (const [oldest] of basicSessions) {
-      if (basicSessions.size < MAX_BASIC_SESSIONS) break;
-      basicSessions.delete(oldest);
+  const keep = (key: string, entry: BasicSession): void => {
+    accepted.delete(key);
+    for (const [oldest] of accepted) {
+      if (accepted.size < MAX_BASIC_SESSIONS) break;
+      accepted.delete(oldest);
     }
+    accepted.set(key, entry);
+  };
+
+  const signInBasic = (key: string, credentials: Credentials, context: CallContext): Promise<string> => {
+    const bearer = backend.signIn(credentials, context);
     const entry = { bearer, expiresAt: now() + BASIC_SESSION_MS };
-    basicSessions.set(key, entry);
-    bearer.catch(() => {
-      if (basicSessions.get(key) === entry) basicSessions.delete(key);
-    });
+    const leave = () => {
+      if (underWay.get(key) === entry) underWay.delete(key);
+    };
+    underWay.set(key, entry);
+    bearer.then(() => {
+      leave();
+      keep(key, entry);
+    }, leave);
     return bearer;
+  };
+
+  const knownOf = (key: string): BasicSession | undefined => {
+    const known = accepted.get(key);
+    return known !== undefined && known.expiresAt > now() ? known : underWay.get(key);
   };
 
   const authenticateBasic = async (
@@ -53,18 +69,18 @@ export function createAuthenticator<S>(
     context: CallContext,
   ): Promise<Authenticated<S>> => {
     const key = hashOf(credentials, context);
-    const known = basicSessions.get(key);
-    if (known !== undefined && known.expiresAt > now()) {
+    const known = knownOf(key);
+    if (known !== undefined) {
       try {
         const bearer = await known.bearer;
         return { bearer, session: await backend.session(bearer, context) };
       } catch (error) {
         // Ended or refused meanwhile, or another call's sign-in failed: this call tries for itself.
         if (context.signal.aborted) throw error;
-        if (basicSessions.get(key) === known) basicSessions.delete(key);
+        if (accepted.get(key) === known) accepted.delete(key);
       }
     }
-    const bearer = await remember(key, credentials, context);
+    const bearer = await signInBasic(key, credentials, context);
     return { bearer, session: await backend.session(bearer, context) };
   };
 

@@ -46,6 +46,34 @@ describe('a token scan (spec 3.1, 5.5, and 8: tokens that expire within 60 secon
     assert.deepEqual([session.tokens?.accessToken, session.tokens?.refreshToken], ['access 2', 'refresh 2']);
   });
 
+  it('gives the session the roles that the new tokens have, and keeps them where those say nothing', async () => {
+    const { signIn, scan } = newScan();
+    const answers = [{ roles: ['analyst', 'admin'] }, {}, { roles: [] }];
+    const { session } = signIn(50_000, 'refresh', async (tokens) => ({ ...tokens, ...answers.shift() }));
+    const seen: (readonly string[])[] = [];
+    for (let scans = 0; scans < 3; scans += 1) {
+      await scan(never);
+      seen.push(session.identity.roles);
+    }
+    assert.deepEqual(seen, [['analyst', 'admin'], ['analyst', 'admin'], []]);
+    assert.equal(session.identity.username, 'ada');
+    assert.deepEqual(Object.keys(session.tokens ?? {}), ['accessToken', 'refreshToken', 'expiresAtMs']);
+  });
+
+  it('renews in time when the clock was set back, and once only', async () => {
+    const { signIn, scan, clock, elapsed } = newScan();
+    const { renewals } = signIn(lifeMs, 'refresh');
+    await scan(never);
+    clock.advance(-3_600_000);
+    elapsed.advance(lifeMs - 60_001);
+    await scan(never);
+    assert.equal(renewals.length, 0);
+    elapsed.advance(1);
+    await scan(never);
+    await scan(never);
+    assert.equal(renewals.length, 1);
+  });
+
   it('leaves sessions without tokens, and tokens that nothing renews', async () => {
     const { store, scan, clock } = newScan();
     const identity = { username: 'ada', roles: [] };
@@ -186,6 +214,7 @@ describe('a token scan (spec 3.1, 5.5, and 8: tokens that expire within 60 secon
 /** A scan over a store whose sessions are renewed by the test, or by counting up. */
 function newScan(timings: { spreadEachMs?: number; deadlineMs?: number } = {}, lock: ScanLock = noScanLock) {
   const clock = fakeClock();
+  const elapsed = fakeClock();
   const metrics = createMetrics();
   const lines: string[] = [];
   const store = new SessionStore({
@@ -202,6 +231,7 @@ function newScan(timings: { spreadEachMs?: number; deadlineMs?: number } = {}, l
     metrics,
     logger: createLogger('test', { write: (line) => lines.push(line), filter: parseLogFilter('trace') }),
     now: clock.now,
+    elapsed: elapsed.now,
     random: () => 0,
     timings: { spreadEachMs: 0, spreadMs: 1_000_000, deadlineMs: 10_000, ...timings },
   });
@@ -225,6 +255,7 @@ function newScan(timings: { spreadEachMs?: number; deadlineMs?: number } = {}, l
   return {
     store,
     clock,
+    elapsed,
     scan,
     signIn,
     outcomes: () => outcomesOf(metrics),

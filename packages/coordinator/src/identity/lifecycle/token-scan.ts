@@ -23,6 +23,8 @@ export interface TokenScanOptions {
   readonly logger: Logger;
   /** Milliseconds since 1970, as expiries are told. */
   readonly now: () => number;
+  /** Milliseconds of a clock that is never set. Default: the process's. */
+  readonly elapsed?: () => number;
   /** From 0 to 1. */
   readonly random: () => number;
   readonly timings: TokenScanTimings;
@@ -51,14 +53,25 @@ interface Renewal {
 export type TokenScan = (signal: AbortSignal) => Promise<void>;
 
 export function createTokenScan(options: TokenScanOptions): TokenScan {
-  const { sessions, lock, metrics, now } = options;
+  const { sessions, lock, metrics, now, elapsed = () => performance.now() } = options;
+  /** When tokens end by the clock that is never set, as the first scan that saw them found. */
+  const endOf = new WeakMap<SessionTokens, number>();
+
+  /** By either clock: one that was set back would let tokens expire unnoticed, for as long as it is behind. */
+  function leftMs(tokens: SessionTokens): number {
+    const byWallMs = tokens.expiresAtMs - now();
+    const end = endOf.get(tokens) ?? elapsed() + byWallMs;
+    endOf.set(tokens, end);
+    return Math.min(byWallMs, end - elapsed());
+  }
+
   return async (signal) => {
-    if (dueRenewals(sessions(), now()).length === 0) return;
+    if (dueRenewals(sessions(), leftMs).length === 0) return;
     const since = performance.now();
     try {
       // Looked up again: what was due may have ended, or more come, during the wait for the lock.
       await lock.run(
-        (isAlone) => renewAll(dueRenewals(sessions(), now()), { ...options, isAlone, signal }),
+        (isAlone) => renewAll(dueRenewals(sessions(), leftMs), { ...options, isAlone, signal }),
         signal,
       );
     } finally {
@@ -68,12 +81,15 @@ export function createTokenScan(options: TokenScanOptions): TokenScan {
 }
 
 /** The soonest to expire first. */
-function dueRenewals(sessions: readonly Session[], nowMs: number): readonly Renewal[] {
+function dueRenewals(
+  sessions: readonly Session[],
+  leftMs: (tokens: SessionTokens) => number,
+): readonly Renewal[] {
   const due: Renewal[] = [];
   for (const session of sessions) {
     const { tokens, renew, isExpired, closed } = session;
     if (tokens === undefined || renew === undefined || isExpired || closed.aborted) continue;
-    if (tokens.expiresAtMs - nowMs <= bufferMs) due.push({ session, tokens, renew });
+    if (leftMs(tokens) <= bufferMs) due.push({ session, tokens, renew });
   }
   return due.sort((left, right) => left.tokens.expiresAtMs - right.tokens.expiresAtMs);
 }
@@ -111,9 +127,10 @@ async function renewOne({ session, tokens, renew }: Renewal, scan: Scan): Promis
   using link = linkAbort([signal, session.closed], timings.deadlineMs, () => overdue(timings.deadlineMs));
   try {
     // A provider that does not heed the signal is not waited for.
-    const renewed = await abortable(renew(tokens, link.signal), link.signal);
+    const { roles, ...renewed } = await abortable(renew(tokens, link.signal), link.signal);
     throwIfAborted(link.signal);
     session.tokens = renewed;
+    if (roles !== undefined) session.identity = { ...session.identity, roles };
     metrics.tokenRenewals.inc({ outcome: 'renewed' });
     logger.log('debug', 'session tokens renewed', who);
   } catch (error) {

@@ -29,8 +29,12 @@ export function createPasswordGrant({ endpoint, accessTokens, clock }: PasswordG
       signal,
       clock,
     );
-    // RFC 6749 section 6: without a new one the old one goes on.
-    return { ...sessionTokens(renewed), refreshToken: renewed.refreshToken ?? refreshToken };
+    return {
+      ...sessionTokens(renewed),
+      // RFC 6749 section 6: without a new one the old one goes on.
+      refreshToken: renewed.refreshToken ?? refreshToken,
+      roles: await rolesNow(accessTokens, renewed.accessToken),
+    };
   };
 
   return async (username, password) => {
@@ -63,6 +67,20 @@ async function verify(accessTokens: AccessTokens, token: string): Promise<Verifi
     if (!(error instanceof QueryError) || error.code !== 'UNAUTHENTICATED') throw error;
     const reason = error.cause instanceof Error ? `: ${error.cause.message}` : '';
     throw unavailable(`gave an access token that is not valid here${reason}`, { retryable: false });
+  }
+}
+
+/** Undefined where nobody can tell, since there are no keys to check with: a token that is not valid here is no answer. */
+async function rolesNow(
+  accessTokens: AccessTokens,
+  accessToken: string,
+): Promise<readonly string[] | undefined> {
+  if (!isJwt(accessToken)) return undefined;
+  try {
+    return (await accessTokens.verify(accessToken, 'provider')).identity.roles;
+  } catch (error) {
+    if (error instanceof QueryError && error.code === 'IDENTITY_PROVIDER_UNAVAILABLE') return undefined;
+    throw error;
   }
 }
 

@@ -107,6 +107,33 @@ describe('signing in by password grant (spec 5.3, 2.2)', () => {
     assert.notEqual(renew, undefined);
   });
 
+  it('renews with the roles that the user has then', async () => {
+    const { tokens, renew } = await signIn();
+    assert.ok(tokens && renew);
+    const renewedAs = async (accessToken: string) => {
+      provider.answers.token = json({ ...right, access_token: accessToken });
+      return await renew(tokens, originOf().signal);
+    };
+    const demoted = await renewedAs(await provider.sign({ realm_access: { roles: [] } }));
+    assert.deepEqual(demoted.roles, []);
+    assert.equal(demoted.refreshToken, 'refresh-1');
+    assert.equal((await renewedAs('opaque')).roles, undefined);
+    await assert.rejects(renewedAs(await provider.sign({ iss: 'https://other' })), {
+      code: 'UNAUTHENTICATED',
+    });
+  });
+
+  it('renews without news of the roles when there are no keys to check them with', async () => {
+    const { tokens, renew } = await signIn();
+    assert.ok(tokens && renew);
+    test.steady.advance(25 * 3_600_000);
+    const token = await provider.sign();
+    provider.answers.keys = text('', 503);
+    provider.answers.token = json({ ...right, access_token: token });
+    const renewed = await renew(tokens, originOf().signal);
+    assert.deepEqual([renewed.accessToken, renewed.roles], [token, undefined]);
+  });
+
   it('has one answer for an unknown user and a wrong password', async () => {
     for (const description of ['Invalid user credentials', 'Account disabled', 'No such user']) {
       provider.answers.token = json({ error: 'invalid_grant', error_description: description }, 400);
