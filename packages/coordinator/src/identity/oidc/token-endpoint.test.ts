@@ -214,8 +214,10 @@ describe('renewing (spec 3.1, 5.5)', () => {
   it('keeps the refresh token where the provider gives no new one', async () => {
     const { tokens, renew } = await signIn();
     assert.ok(tokens && renew);
-    provider.answers.token = json(right);
-    assert.equal((await renew(tokens, originOf().signal)).refreshToken, 'refresh-1');
+    for (const none of [{}, { refresh_token: null }]) {
+      provider.answers.token = json({ ...right, ...none });
+      assert.equal((await renew(tokens, originOf().signal)).refreshToken, 'refresh-1');
+    }
   });
 
   it('tries again what fails for the moment, and not what is refused', async () => {

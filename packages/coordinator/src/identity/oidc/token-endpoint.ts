@@ -79,7 +79,9 @@ function refusal({ status, body }: ProviderAnswer, grant: Grant): QueryError {
 }
 
 function readTokens(body: JsonObject, askedAtMs: number): GrantedTokens {
-  const { access_token: accessToken, refresh_token: refreshToken, token_type: type, expires_in } = body;
+  const { access_token: accessToken, refresh_token: given, token_type: type, expires_in } = body;
+  // Some providers write null for what they do not give.
+  const refreshToken = given ?? undefined;
   if (!isToken(accessToken)) throw unavailable('gave no access token');
   if (refreshToken !== undefined && !isToken(refreshToken))
     throw unavailable('gave a refresh token that is none');
