@@ -212,7 +212,7 @@ function readLatency({ select_1: ones, flights, row_groups: [left, all] }) {
   };
 }
 
-/** The provider's time is that of the proxy in front of it: the proxy's own is counted as ours. */
+/** The provider's time is what the service says that it has waited for it; all else is our own share, the client's too. */
 function readSignIn({ shares, flood }) {
   const milliseconds = (values, fraction) => quantile(values, fraction) * 1000;
   const row = (name, values) => [
