@@ -11,7 +11,7 @@ import { createSignInDoor } from './sign-in-door.js';
 import { readStaticTokens } from './static-tokens.js';
 
 /** Longer than anybody who types notices, and long enough that a flood of one client is thin. */
-const refusalDelayMs = 200;
+const refusalDelayMs = 500;
 
 /** What a person has to know to sign in. */
 export type SignInFacts =
