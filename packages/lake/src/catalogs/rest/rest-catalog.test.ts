@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { createConnections } from '../../storage/remote/connections.js';
 import { startTestServer, type TestServer } from '../../storage/testing/test-server.js';
 import type { WritableCatalog } from '../writable-catalog.js';
 import { createRestCatalog } from './rest-catalog.js';
@@ -281,6 +282,7 @@ function newCatalog(maxAnswerBytes?: number): WritableCatalog {
       warehouse: 'w&h',
       service: createRestService({
         breaker: createServiceBreaker(),
+        connections: createConnections(),
         limits,
         ...(maxAnswerBytes !== undefined && { maxAnswerBytes }),
       }),

@@ -5,6 +5,7 @@
  */
 import { QueryError } from '@svc/base';
 import type { ObjectStore } from '../../storage/object-store.js';
+import { createConnections } from '../../storage/remote/connections.js';
 import type { CatalogOptions, Namespace, TableIdentifier } from '../catalog.js';
 import type { CatalogCaller, CatalogClient, CatalogFactory } from '../catalog-factory.js';
 import type { ListedRelation } from '../writable-catalog.js';
@@ -37,8 +38,14 @@ export interface RestCatalogPlace {
 
 /** One REST catalog, for whoever asks. */
 export function createRestCatalogs(options: Omit<RestCatalogPlace, 'service' | 'turns'>): CatalogFactory {
-  const service = createRestService({ breaker: createServiceBreaker() });
-  const place = { ...options, service, turns: createWriterTurns() };
+  // Of all tables and users: each load of a table opens a store, and its connections would begin anew.
+  const connections = createConnections();
+  const place = {
+    ...options,
+    service: createRestService({ breaker: createServiceBreaker(), connections }),
+    turns: createWriterTurns(),
+    storage: { ...options.storage, connections },
+  };
   return { kind: 'rest', open: (caller) => createRestCatalog(place, caller) };
 }
 

@@ -1,19 +1,20 @@
 /** Requests to one Iceberg REST catalog service: what all users of it share, and nothing that belongs to one of them. */
-import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { type CircuitBreaker, delay, QueryError, throwIfAborted } from '@svc/base';
-import { type Connections, createConnections } from '../../storage/remote/connections.js';
+import type { Connections } from '../../storage/remote/connections.js';
 import { codeOf, passingNetworkCode } from '../../storage/remote/network-errors.js';
 import { done, type Outcome, type Try } from '../../storage/remote/outcome.js';
+import { isPassingStatus, retryAfterMs } from '../../storage/remote/passing-status.js';
 import { readBoundedBody } from '../../storage/remote/read-body.js';
 import { type RequestLimits, RequestRunner } from '../../storage/remote/request-runner.js';
+import { sendRequest } from '../../storage/remote/send-request.js';
 import { catalogError } from './rest-errors.js';
 import { UnknownOutcome } from './unknown-outcome.js';
 
 export interface RestServiceOptions {
-  readonly connections?: Connections;
+  readonly connections: Connections;
   readonly limits?: Partial<RequestLimits>;
   readonly breaker: CircuitBreaker;
   /** Of one answer, uncompressed; a larger one is refused. */
@@ -48,8 +49,6 @@ export interface RestService {
 }
 
 const defaultMaxAnswerBytes = 256 * 1024 * 1024;
-const maxRetryAfterMs = 20_000;
-const passingStatuses = new Set([408, 425, 429, 500, 502, 503, 504]);
 /** Answers of a service that has not looked at the request. */
 const untakenStatuses = new Set([429, 503]);
 /** Failures from before a connection was there. */
@@ -62,8 +61,7 @@ const firstChangeDelayMs = 200;
 const uncompressed = promisify(gunzip);
 
 export function createRestService(options: RestServiceOptions): RestService {
-  const { breaker, maxAnswerBytes = defaultMaxAnswerBytes } = options;
-  const connections = options.connections ?? createConnections();
+  const { breaker, connections, maxAnswerBytes = defaultMaxAnswerBytes } = options;
   const limits = { maxTries: 4, hedges: false, ...options.limits };
   const reads = new RequestRunner(limits);
   const changes = new RequestRunner({ ...limits, maxTries: 1 });
@@ -86,7 +84,7 @@ export function createRestService(options: RestServiceOptions): RestService {
     try {
       const answer = await changes.run(options, async (attempt) => done(await send(request, attempt)));
       if (!untakenStatuses.has(answer.status)) return answer;
-      return new Untaken(statusError(answer, request.what), retryAfterMs(answer));
+      return new Untaken(statusError(answer, request.what), retryAfterMs(answer.headers['retry-after']));
     } catch (error) {
       if (error instanceof QueryError) throw new UnknownOutcome(error);
       const code = codeOf(error);
@@ -104,7 +102,7 @@ export function createRestService(options: RestServiceOptions): RestService {
           async (attempt): Promise<Outcome<RestAnswer>> => {
             try {
               const answer = await send(request, attempt);
-              return passingStatuses.has(answer.status) ? again(answer, request.what) : done(answer);
+              return isPassingStatus(answer.status) ? again(answer, request.what) : done(answer);
             } catch (error) {
               return failedOutcome(error, attempt.signal);
             }
@@ -137,12 +135,14 @@ class Untaken {
 }
 
 function exchange(
-  { httpAgent, httpsAgent }: Connections,
+  connections: Connections,
   { method, url, headers, body }: RestRequest,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
-  const options = {
+  return sendRequest(connections, {
     method,
+    url,
+    body,
     signal,
     headers: {
       accept: 'application/json',
@@ -154,14 +154,6 @@ function exchange(
       }),
       ...headers,
     },
-  };
-  return new Promise((resolve, reject) => {
-    const request =
-      url.protocol === 'https:'
-        ? httpsRequest(url, { ...options, agent: httpsAgent })
-        : httpRequest(url, { ...options, agent: httpAgent });
-    request.once('response', resolve).once('error', reject);
-    request.end(body);
   });
 }
 
@@ -181,7 +173,11 @@ async function plainBody(
 }
 
 function again(answer: RestAnswer, what: string): Outcome<never> {
-  return { kind: 'again', error: statusError(answer, what), afterMs: retryAfterMs(answer) };
+  return {
+    kind: 'again',
+    error: statusError(answer, what),
+    afterMs: retryAfterMs(answer.headers['retry-after']),
+  };
 }
 
 function statusError({ status }: RestAnswer, what: string): QueryError {
@@ -198,11 +194,4 @@ function failedOutcome(error: unknown, signal: AbortSignal): Outcome<never> {
 
 function silentError(what: string, seconds: number): QueryError {
   return catalogError(`was silent for ${seconds} seconds when it was asked for ${what}`);
-}
-
-function retryAfterMs({ headers }: RestAnswer): number | undefined {
-  const header = headers['retry-after'];
-  return header !== undefined && /^\d{1,6}$/.test(header)
-    ? Math.min(Number(header) * 1000, maxRetryAfterMs)
-    : undefined;
 }

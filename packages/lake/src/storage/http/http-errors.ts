@@ -3,16 +3,14 @@ import { QueryError } from '@svc/base';
 import { displayLocation } from '../display-location.js';
 import { codeOf, passingNetworkCode } from '../remote/network-errors.js';
 import type { Outcome } from '../remote/outcome.js';
+import { isPassingStatus, retryAfterMs } from '../remote/passing-status.js';
 import { changedError } from '../remote/remote-reads.js';
 import type { HttpAnswer } from './http-request.js';
-
-const passingStatuses = new Set([408, 425, 429, 500, 502, 503, 504]);
-const maxRetryAfterMs = 20_000;
 
 /** An answer that is no success. Throws what will not pass. */
 export function statusOutcome({ status, headers, target }: HttpAnswer, location: string): Outcome<never> {
   const name = displayLocation(location);
-  if (passingStatuses.has(status))
+  if (isPassingStatus(status))
     return {
       kind: 'again',
       error: new QueryError('STORAGE_ERROR', `The server answers ${status} for ${name}.`),
@@ -45,10 +43,4 @@ export function connectionOutcome(caught: unknown, location: string): Outcome<ne
   const code = codeOf(caught);
   if (code === undefined) throw QueryError.from(caught);
   throw new QueryError('STORAGE_ERROR', `The connection to ${name} failed (${code}).`, { retryable: false });
-}
-
-function retryAfterMs(header: string | undefined): number | undefined {
-  return header !== undefined && /^\d{1,6}$/.test(header)
-    ? Math.min(Number(header) * 1000, maxRetryAfterMs)
-    : undefined;
 }

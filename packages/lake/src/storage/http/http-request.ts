@@ -1,9 +1,9 @@
 /** One request over http or https, with redirects followed. */
-import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { QueryError } from '@svc/base';
 import { displayLocation } from '../display-location.js';
 import type { Connections } from '../remote/connections.js';
+import { sendRequest } from '../remote/send-request.js';
 import { type HttpTarget, redirectTarget } from './http-url.js';
 
 const maxRedirects = 10;
@@ -44,11 +44,12 @@ export async function sendHttp(connections: Connections, request: HttpRequest): 
 }
 
 function exchange(
-  { httpAgent, httpsAgent }: Connections,
+  connections: Connections,
   { method, target: { url, authorization }, headers, signal }: HttpRequest,
 ): Promise<IncomingMessage> {
-  const options = {
+  return sendRequest(connections, {
     method,
+    url,
     signal,
     headers: {
       accept: '*/*',
@@ -58,13 +59,5 @@ function exchange(
       ...headers,
       ...(authorization !== undefined && { authorization }),
     },
-  };
-  return new Promise((resolve, reject) => {
-    const request =
-      url.protocol === 'https:'
-        ? httpsRequest(url, { ...options, agent: httpsAgent })
-        : httpRequest(url, { ...options, agent: httpAgent });
-    request.once('response', resolve).once('error', reject);
-    request.end();
   });
 }
