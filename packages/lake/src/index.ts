@@ -12,6 +12,7 @@ export {
   type RegisterParquetTableOptions,
   registerParquetTable,
 } from './catalogs/file-system/register-parquet-table.js';
+export { quotedPath } from './catalogs/name-errors.js';
 export { suggestNames } from './catalogs/near-names.js';
 export { createRestCatalogs } from './catalogs/rest/rest-catalog.js';
 export type {

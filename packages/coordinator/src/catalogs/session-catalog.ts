@@ -5,6 +5,7 @@ import {
   type ListedRelation,
   metadataBytes,
   type Namespace,
+  quotedPath,
   type TableIdentifier,
   type WritableCatalog,
 } from '@svc/lake';
@@ -145,8 +146,7 @@ function reading(use: CatalogSession['use']): ReadableCatalog {
 }
 
 function isView({ namespace, name }: TableIdentifier): QueryError {
-  const shown = JSON.stringify([...namespace, name].join('.').slice(0, 200));
-  return new QueryError('TABLE_NOT_FOUND', `${shown} is a view, not a table.`);
+  return new QueryError('TABLE_NOT_FOUND', `${quotedPath(namespace, name)} is a view, not a table.`);
 }
 
 const objectBytes = 64;

@@ -4,11 +4,10 @@
  */
 import { QueryError } from '@svc/base';
 import type { MetadataFiles } from '../../iceberg/cache/metadata-files.js';
-import { clip } from '../../iceberg/spec/lossless-json.js';
 import { mapConcurrently } from '../../storage/map-concurrently.js';
 import type { ObjectStore, ReadOptions } from '../../storage/object-store.js';
 import type { Namespace, TableIdentifier } from '../catalog.js';
-import { suggestNames } from '../near-names.js';
+import { quotedPath, relationMissing, schemaMissing, severalFit } from '../name-errors.js';
 import { type FolderKind, isViewFolder, kindOfFolder } from './folder-kind.js';
 import { candidateFolders, isHidden, nameOfFolder } from './folder-name.js';
 import { findMetadataFile } from './metadata-file.js';
@@ -88,15 +87,11 @@ async function findByListing(
       `The folder ${match.location} has a version hint but no metadata file.`,
     );
   }
-  const wanted = quoted([...namespace, name].join('.'));
-  const [noun, other] = what === 'table' ? (['Table', 'view'] as const) : (['View', 'table'] as const);
+  const other = what === 'table' ? 'view' : 'table';
   const lowerCase = name.toLowerCase();
   if (children.some((each) => each.kind === other && each.name.toLowerCase() === lowerCase))
-    throw new QueryError('TABLE_NOT_FOUND', `${wanted} is a ${other}, not a ${what}.`);
-  throw new QueryError(
-    'TABLE_NOT_FOUND',
-    `${noun} ${wanted} does not exist${suggestNames(name, distinctNames(tables))}`,
-  );
+    throw new QueryError('TABLE_NOT_FOUND', `${quotedPath(namespace, name)} is a ${other}, not a ${what}.`);
+  throw relationMissing(what, { namespace, name }, distinctNames(tables));
 }
 
 export interface ResolvedNamespace {
@@ -115,13 +110,7 @@ export async function resolveNamespace(
     const schemas = await childrenOf(context, resolved.folders, 'schema');
     const matches = matchingFolders(schemas, level, 'schema');
     const [first] = matches;
-    if (first === undefined) {
-      const wanted = quoted(namespace.join('.'));
-      throw new QueryError(
-        'SCHEMA_NOT_FOUND',
-        `Schema ${wanted} does not exist${suggestNames(level, distinctNames(schemas))}`,
-      );
-    }
+    if (first === undefined) throw schemaMissing(namespace, level, distinctNames(schemas));
     resolved = {
       namespace: [...resolved.namespace, first.name],
       folders: matches.map((match) => match.location),
@@ -172,15 +161,7 @@ function matchingFolders(
   const similar = folders.filter((folder) => folder.name.toLowerCase() === lowerCase);
   const names = distinctNames(similar);
   if (names.length <= 1) return similar;
-  throw new QueryError(
-    what === 'schema' ? 'SCHEMA_NOT_FOUND' : 'TABLE_NOT_FOUND',
-    `The ${what} name ${quoted(name)} fits ${names.map(quoted).join(' and ')}: spell it exactly.`,
-  );
-}
-
-/** A name for a message, which a client may have made as long as it liked. */
-export function quoted(name: string): string {
-  return JSON.stringify(clip(name, 200));
+  throw severalFit(what, name, names);
 }
 
 export function distinctNames(folders: readonly Folder[]): readonly string[] {

@@ -13,7 +13,8 @@ import type { TableMetadata } from '../../iceberg/spec/table-metadata.js';
 import { writeProperties } from '../../iceberg/write/table-properties.js';
 import type { ObjectInfo } from '../../storage/object-store.js';
 import type { LoadedTable, TableIdentifier } from '../catalog.js';
-import { type CatalogFolder, type FoundTable, findTable, quoted } from './catalog-folder.js';
+import { quotedPath } from '../name-errors.js';
+import { type CatalogFolder, type FoundTable, findTable } from './catalog-folder.js';
 import { kindOfFolder, stagedMarker } from './folder-kind.js';
 import { committedVersion, isMetadataFile, newestMetadataLocation } from './metadata-file.js';
 import { publishVersion } from './publish-version.js';
@@ -156,7 +157,7 @@ async function deleteForgotten(
 }
 
 function nameOf({ namespace, name }: TableIdentifier): string {
-  return quoted([...namespace, name].join('.'));
+  return quotedPath(namespace, name);
 }
 
 /** The change is made already; what is left over does no harm. */

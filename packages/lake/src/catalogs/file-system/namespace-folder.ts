@@ -4,8 +4,9 @@ import { QueryError } from '@svc/base';
 import { fileError } from '../../storage/file-errors.js';
 import { syncFolder } from '../../storage/sync-folder.js';
 import type { Namespace } from '../catalog.js';
+import { quoted, quotedPath } from '../name-errors.js';
 import { removeStale, renameAway } from './aside-folder.js';
-import { type CatalogFolder, classifiedChildren, quoted, resolveNamespace } from './catalog-folder.js';
+import { type CatalogFolder, classifiedChildren, resolveNamespace } from './catalog-folder.js';
 import { isAbandoned } from './staged-folder.js';
 import { alreadyExists, checkIsOwn, findSibling, newFolderName, pathOf } from './writable-folder.js';
 
@@ -79,7 +80,7 @@ async function checkIsEmpty(context: CatalogFolder, folder: string, namespace: N
   const more = found.length > 3 ? ` and ${found.length - 3} more` : '';
   throw new QueryError(
     'SCHEMA_NOT_EMPTY',
-    `Schema ${quoted(namespace.join('.'))} is not empty: it has ${found.slice(0, 3).join(', ')}${more}.`,
+    `Schema ${quotedPath(namespace)} is not empty: it has ${found.slice(0, 3).join(', ')}${more}.`,
   );
 }
 

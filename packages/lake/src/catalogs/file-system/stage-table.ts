@@ -13,9 +13,10 @@ import { createTableUpdates, newTable, type TableDefinition } from '../../iceber
 import { fileError } from '../../storage/file-errors.js';
 import { syncFolder } from '../../storage/sync-folder.js';
 import type { TableIdentifier } from '../catalog.js';
+import { quotedPath } from '../name-errors.js';
 import type { StagedTable } from '../writable-catalog.js';
 import { asideFolder, removeStale, renameAway } from './aside-folder.js';
-import { type CatalogFolder, quoted, resolveNamespace } from './catalog-folder.js';
+import { type CatalogFolder, resolveNamespace } from './catalog-folder.js';
 import { kindOfFolder } from './folder-kind.js';
 import { joinStaged, markStaged, removeAbandoned } from './staged-folder.js';
 import { alreadyExists, findSibling, newFolderName, pathOf } from './writable-folder.js';
@@ -106,10 +107,7 @@ export async function makeAside({ parentPath, identifier }: NewPlace, aside: str
     await mkdir(aside);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    throw new QueryError(
-      'SCHEMA_NOT_FOUND',
-      `Schema ${quoted(namespace.join('.'))} does not exist any more.`,
-    );
+    throw new QueryError('SCHEMA_NOT_FOUND', `Schema ${quotedPath(namespace)} does not exist any more.`);
   }
   await mkdir(join(aside, 'metadata'));
 }

@@ -4,7 +4,8 @@ import { sep } from 'node:path';
 import { QueryError } from '@svc/base';
 import { fileError } from '../../storage/file-errors.js';
 import type { TableIdentifier } from '../catalog.js';
-import { type CatalogFolder, classifiedChildren, quoted } from './catalog-folder.js';
+import { quoted, quotedPath } from '../name-errors.js';
+import { type CatalogFolder, classifiedChildren } from './catalog-folder.js';
 import type { FolderKind } from './folder-kind.js';
 import { folderOfName, maxFolderBytes } from './folder-name.js';
 
@@ -47,7 +48,7 @@ export async function findSibling(
 
 export function alreadyExists({ namespace, name }: TableIdentifier, kind: FolderKind): QueryError {
   const what = { table: 'Table', view: 'View', schema: 'Schema', staged: 'Table' }[kind];
-  const wanted = quoted([...namespace, name].join('.'));
+  const wanted = quotedPath(namespace, name);
   const problem = kind === 'staged' ? 'is being created by another statement' : 'exists already';
   return new QueryError('ALREADY_EXISTS', `${what} ${wanted} ${problem}.`);
 }

@@ -8,10 +8,11 @@ import type { ObjectStore } from '../../storage/object-store.js';
 import { createConnections } from '../../storage/remote/connections.js';
 import type { CatalogOptions, Namespace, TableIdentifier } from '../catalog.js';
 import type { CatalogCaller, CatalogClient, CatalogFactory } from '../catalog-factory.js';
+import { quotedPath } from '../name-errors.js';
 import type { ListedRelation } from '../writable-catalog.js';
 import { baseOf } from './rest-config.js';
 import { generalError, problemOf } from './rest-errors.js';
-import { listIdentifiers, listNamespaces, quoted, schemaNotFound } from './rest-names.js';
+import { listIdentifiers, listNamespaces, schemaNotFound } from './rest-names.js';
 import { createRestService, type RestService } from './rest-service.js';
 import { RestSession } from './rest-session.js';
 import { changed, commitTable, createTable, dropTable, loadTable, stageTable } from './rest-tables.js';
@@ -112,7 +113,7 @@ async function namespaceExists(
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
   if (namespace.length === 0) return true;
-  const what = `schema ${quoted(namespace)}`;
+  const what = `schema ${quotedPath(namespace)}`;
   const answer = await session.read((routes) => routes.namespace(namespace), { what, signal });
   if (answer.status === 404) return false;
   if (answer.status !== 200) throw generalError(answer, what);
@@ -124,7 +125,7 @@ async function createNamespace(
   namespace: Namespace,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const what = `schema ${quoted(namespace)}`;
+  const what = `schema ${quotedPath(namespace)}`;
   const answer = await changed(
     session.change((routes) => routes.namespaces(), {
       body: { namespace, properties: {} },
@@ -134,7 +135,7 @@ async function createNamespace(
     what,
   );
   if (answer.status === 409)
-    throw new QueryError('ALREADY_EXISTS', `Schema ${quoted(namespace)} exists already.`);
+    throw new QueryError('ALREADY_EXISTS', `Schema ${quotedPath(namespace)} exists already.`);
   if (answer.status === 404) throw await schemaNotFound(session, namespace.slice(0, -1), signal);
   if (answer.status !== 200) throw generalError(answer, `making ${what}`);
 }
@@ -144,7 +145,7 @@ async function dropNamespace(
   namespace: Namespace,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const what = `schema ${quoted(namespace)}`;
+  const what = `schema ${quotedPath(namespace)}`;
   const answer = await changed(
     session.change((routes) => routes.namespace(namespace), {
       method: 'DELETE',
@@ -158,7 +159,7 @@ async function dropNamespace(
   if (answer.status === 409 || /NotEmpty/i.test(problemOf(answer).type))
     throw new QueryError(
       'SCHEMA_NOT_EMPTY',
-      `Schema ${quoted(namespace)} is not empty: drop what is in it first.`,
+      `Schema ${quotedPath(namespace)} is not empty: drop what is in it first.`,
     );
   if (answer.status !== 204 && answer.status !== 200) throw generalError(answer, `dropping ${what}`);
 }

@@ -1,16 +1,13 @@
 /** Lists of namespaces, tables and views, page by page; and what an unknown name may have meant. */
 import { QueryError } from '@svc/base';
 import type { Namespace, TableIdentifier } from '../catalog.js';
-import { suggestNames } from '../near-names.js';
-import { catalogError, generalError, type problemOf } from './rest-errors.js';
+import { quotedPath, relationMissing, schemaMissing, severalFit } from '../name-errors.js';
+import { type CatalogProblem, catalogError, generalError, problemOf } from './rest-errors.js';
+import type { RestAnswer } from './rest-service.js';
 import { answerFields, type RestSession, type RoutePath } from './rest-session.js';
 
 /** A service that never comes to an end of its list is broken. */
 const maxPages = 10_000;
-
-export function quoted(namespace: Namespace, name?: string): string {
-  return JSON.stringify([...namespace, ...(name === undefined ? [] : [name])].join('.'));
-}
 
 interface PagesRequest {
   readonly query?: Readonly<Record<string, string>>;
@@ -53,7 +50,7 @@ export async function listNamespaces(
 ): Promise<readonly Namespace[]> {
   const { routes } = await session.config();
   const query = parent.length === 0 ? {} : { parent: routes.parent(parent) };
-  const what = parent.length === 0 ? 'the list of schemas' : `the list of schemas in ${quoted(parent)}`;
+  const what = parent.length === 0 ? 'the list of schemas' : `the list of schemas in ${quotedPath(parent)}`;
   const found: Namespace[] = [];
   const options = { query, what, field: 'namespaces', namespace: parent, signal };
   for await (const page of pages(session, (each) => each.namespaces(), options))
@@ -63,11 +60,11 @@ export async function listNamespaces(
 
 export async function listIdentifiers(
   session: RestSession,
-  kind: 'tables' | 'views',
+  kind: RelationKind,
   namespace: Namespace,
   signal: AbortSignal | undefined,
 ): Promise<readonly TableIdentifier[]> {
-  const what = `the list of ${kind} in ${quoted(namespace)}`;
+  const what = `the list of ${kind} in ${quotedPath(namespace)}`;
   const found: TableIdentifier[] = [];
   const options = { what, field: 'identifiers', namespace, signal };
   for await (const page of pages(session, (routes) => routes[kind](namespace), options))
@@ -83,22 +80,42 @@ export async function schemaNotFound(
   signal: AbortSignal | undefined,
 ): Promise<QueryError> {
   const near = await listNamespaces(session, namespace.slice(0, -1), signal).catch(() => []);
-  const names = near.map((levels) => levels.at(-1) ?? '');
-  return new QueryError(
-    'SCHEMA_NOT_FOUND',
-    `Schema ${quoted(namespace)} does not exist${suggestNames(namespace.at(-1) ?? '', names)}`,
+  return schemaMissing(
+    namespace,
+    namespace.at(-1) ?? '',
+    near.map((levels) => levels.at(-1) ?? ''),
   );
 }
 
 /**
- * What a 404 for a table or view means: the one name that differs in case only, or an error that names near ones. Lists
- * that the user may not see help nobody, and change nothing.
+ * Asks for a table or view by its name, and where the service does not know it once more by the only one that differs in
+ * case. Answers under which name what was answered. Throws TABLE_NOT_FOUND, SCHEMA_NOT_FOUND naming near names.
  */
-export async function otherSpelling(
+export async function bySpelling(
   session: RestSession,
-  kind: 'tables' | 'views',
+  kind: RelationKind,
   identifier: TableIdentifier,
-  problem: ReturnType<typeof problemOf>,
+  { signal, ask }: BySpelling,
+): Promise<{ readonly identifier: TableIdentifier; readonly answer: RestAnswer }> {
+  const answer = await ask(identifier);
+  if (answer.status !== 404) return { identifier, answer };
+  const other = await otherSpelling(session, kind, identifier, problemOf(answer), signal);
+  return { identifier: other, answer: await ask(other) };
+}
+
+export type RelationKind = 'tables' | 'views';
+
+export interface BySpelling {
+  readonly signal: AbortSignal | undefined;
+  readonly ask: (identifier: TableIdentifier) => Promise<RestAnswer>;
+}
+
+/** Lists that the user may not see help nobody, and change nothing. */
+async function otherSpelling(
+  session: RestSession,
+  kind: RelationKind,
+  identifier: TableIdentifier,
+  problem: CatalogProblem,
   signal: AbortSignal | undefined,
 ): Promise<TableIdentifier> {
   const { namespace, name } = identifier;
@@ -108,21 +125,12 @@ export async function otherSpelling(
     return [];
   });
   const alike = others.filter((each) => each.name.toLowerCase() === name.toLowerCase() && each.name !== name);
-  const [only] = alike;
-  if (only !== undefined && alike.length === 1) return only;
-  const what = kind === 'tables' ? 'Table' : 'View';
-  if (alike.length > 1) {
-    const spellings = alike.map((each) => JSON.stringify(each.name)).join(' and ');
-    throw new QueryError(
-      'TABLE_NOT_FOUND',
-      `The ${what.toLowerCase()} name ${JSON.stringify(name)} fits ${spellings}: spell it exactly.`,
-    );
-  }
-  const names = others.map((each) => each.name);
-  throw new QueryError(
-    'TABLE_NOT_FOUND',
-    `${what} ${quoted(namespace, name)} does not exist${suggestNames(name, names)}`,
-  );
+  const [only, ...further] = alike;
+  const what = kind === 'tables' ? 'table' : 'view';
+  const namesOf = (identifiers: readonly TableIdentifier[]) => identifiers.map((each) => each.name);
+  if (only === undefined) throw relationMissing(what, identifier, namesOf(others));
+  if (further.length > 0) throw severalFit(what, name, namesOf(alike));
+  return only;
 }
 
 function sortedBy<T>(values: readonly T[], key: (value: T) => string): readonly T[] {

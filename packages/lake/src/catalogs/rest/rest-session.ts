@@ -79,8 +79,7 @@ export class RestSession {
     send: (request: RestRequest) => Promise<RestAnswer>,
   ): Promise<RestAnswer> {
     const { baseUrl, routes } = await this.config();
-    // A name may have dots: it is put behind the address as text, since resolving it would take `..` for a step up.
-    const url = new URL(`${baseUrl.href}${escapeDots(path(routes))}`);
+    const url = new URL(`${baseUrl.href}${withoutSteps(path(routes))}`);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     const text = body === undefined ? {} : { body: printJson(body) };
     return await this.#withToken((own) =>
@@ -108,8 +107,8 @@ export class RestSession {
   }
 }
 
-/** The two path segments that a URL parser takes for steps, by their percent codes; it takes those for steps, too. */
-function escapeDots(path: string): string {
+/** Throws INVALID_ARGUMENT for `.` and `..` as a segment, which a URL parser takes for steps however they are encoded. */
+function withoutSteps(path: string): string {
   if (path.split('/').every((segment) => segment !== '.' && segment !== '..')) return path;
   throw new QueryError(
     'INVALID_ARGUMENT',

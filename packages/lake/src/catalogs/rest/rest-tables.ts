@@ -13,9 +13,10 @@ import {
   type TableDefinition,
 } from '../../iceberg/write/create-table.js';
 import type { LoadedTable, TableIdentifier } from '../catalog.js';
+import { quotedPath } from '../name-errors.js';
 import type { StagedTable } from '../writable-catalog.js';
 import { catalogError, generalError, problemOf } from './rest-errors.js';
-import { otherSpelling, quoted, schemaNotFound } from './rest-names.js';
+import { bySpelling, schemaNotFound } from './rest-names.js';
 import type { RestAnswer } from './rest-service.js';
 import { answerFields, type RestSession } from './rest-session.js';
 import { delegation, type TableStores } from './table-stores.js';
@@ -32,15 +33,13 @@ export async function loadTable(
   identifier: TableIdentifier,
   signal: AbortSignal | undefined,
 ): Promise<LoadedTable> {
-  const { namespace, name } = identifier;
-  const what = `table ${quoted(namespace, name)}`;
-  const answer = await readTable(tables, identifier, what, signal);
-  if (answer.status === 200) return loadedTable(tables, identifier, answer, what);
-  if (answer.status !== 404) throw generalError(answer, what);
-  const other = await otherSpelling(tables.session, 'tables', identifier, problemOf(answer), signal);
-  const second = await readTable(tables, other, what, signal);
-  if (second.status !== 200) throw generalError(second, what);
-  return loadedTable(tables, other, second, what);
+  const what = `table ${quotedPath(identifier.namespace, identifier.name)}`;
+  const found = await bySpelling(tables.session, 'tables', identifier, {
+    signal,
+    ask: (each) => readTable(tables, each, what, signal),
+  });
+  if (found.answer.status !== 200) throw generalError(found.answer, what);
+  return loadedTable(tables, found.identifier, found.answer, what);
 }
 
 function readTable(
@@ -90,7 +89,7 @@ async function postTable(
 ): Promise<RestAnswer> {
   // The service chooses identity and place; ours only complete the definition that is checked here.
   const table = newTable(definition, { tableUuid: '', location: '' });
-  const what = `table ${quoted(namespace, name)}`;
+  const what = `table ${quotedPath(namespace, name)}`;
   const formatVersion = definedFormatVersion(definition);
   const answer = await changed(
     tables.session.change((routes) => routes.tables(namespace), {
@@ -123,7 +122,12 @@ export async function createTable(
   signal: AbortSignal | undefined,
 ): Promise<LoadedTable> {
   const answer = await postTable(tables, identifier, definition, { isStaged: false, signal });
-  return loadedTable(tables, identifier, answer, `table ${quoted(identifier.namespace, identifier.name)}`);
+  return loadedTable(
+    tables,
+    identifier,
+    answer,
+    `table ${quotedPath(identifier.namespace, identifier.name)}`,
+  );
 }
 
 export async function stageTable(
@@ -133,7 +137,7 @@ export async function stageTable(
   signal: AbortSignal | undefined,
 ): Promise<StagedTable> {
   const { namespace, name } = identifier;
-  const what = `table ${quoted(namespace, name)}`;
+  const what = `table ${quotedPath(namespace, name)}`;
   const answer = await postTable(tables, identifier, definition, { isStaged: true, signal });
   const fields = answerFields(answer, what);
   const metadata = metadataOf(fields, `The catalog's answer for ${what}`, what);
@@ -166,7 +170,7 @@ export async function commitTable(
   commit: TableCommit,
 ): Promise<LoadedTable> {
   const { namespace, name } = identifier;
-  const what = `table ${quoted(namespace, name)}`;
+  const what = `table ${quotedPath(namespace, name)}`;
   const isCreation = commit.requirements.some((each) => each.type === 'assert-create');
   const answer = await changed(
     tables.session.change((routes) => routes.table(namespace, name), {
@@ -187,7 +191,7 @@ export async function commitTable(
   if (answer.status === 404 && /namespace/i.test(problem.type))
     throw await schemaNotFound(tables.session, namespace, undefined);
   if (answer.status === 404)
-    throw new QueryError('TABLE_NOT_FOUND', `Table ${quoted(namespace, name)} does not exist any more.`);
+    throw new QueryError('TABLE_NOT_FOUND', `Table ${quotedPath(namespace, name)} does not exist any more.`);
   throw generalError(answer, `changing ${what}`);
 }
 
@@ -197,20 +201,20 @@ export async function dropTable(
   purge: boolean,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const what = `dropping table ${quoted(identifier.namespace, identifier.name)}`;
-  const drop = ({ namespace, name }: TableIdentifier) =>
-    changed(
-      session.change((routes) => routes.table(namespace, name), {
-        method: 'DELETE',
-        query: { purgeRequested: String(purge) },
+  const what = `dropping table ${quotedPath(identifier.namespace, identifier.name)}`;
+  const { answer } = await bySpelling(session, 'tables', identifier, {
+    signal,
+    ask: ({ namespace, name }) =>
+      changed(
+        session.change((routes) => routes.table(namespace, name), {
+          method: 'DELETE',
+          query: { purgeRequested: String(purge) },
+          what,
+          signal,
+        }),
         what,
-        signal,
-      }),
-      what,
-    );
-  let answer = await drop(identifier);
-  if (answer.status === 404)
-    answer = await drop(await otherSpelling(session, 'tables', identifier, problemOf(answer), signal));
+      ),
+  });
   if (answer.status !== 204 && answer.status !== 200) throw generalError(answer, what);
 }
 
@@ -235,5 +239,5 @@ export async function changed(sent: Promise<RestAnswer>, what: string): Promise<
 }
 
 function tableExists({ namespace, name }: TableIdentifier): QueryError {
-  return new QueryError('ALREADY_EXISTS', `Table ${quoted(namespace, name)} exists already.`);
+  return new QueryError('ALREADY_EXISTS', `Table ${quotedPath(namespace, name)} exists already.`);
 }

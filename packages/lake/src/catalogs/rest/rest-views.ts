@@ -13,9 +13,10 @@ import {
   viewMetadataOf,
 } from '../../iceberg/views/view-metadata.js';
 import type { TableIdentifier } from '../catalog.js';
+import { quotedPath, relationMissing } from '../name-errors.js';
 import type { LoadedView } from '../writable-catalog.js';
-import { catalogError, generalError, problemOf } from './rest-errors.js';
-import { otherSpelling, quoted, schemaNotFound } from './rest-names.js';
+import { catalogError, generalError } from './rest-errors.js';
+import { bySpelling, schemaNotFound } from './rest-names.js';
 import type { RestAnswer } from './rest-service.js';
 import { answerFields, type RestSession } from './rest-session.js';
 import { changed } from './rest-tables.js';
@@ -30,15 +31,13 @@ export async function loadView(
   signal: AbortSignal | undefined,
 ): Promise<LoadedView> {
   const { namespace, name } = identifier;
-  const what = `view ${quoted(namespace, name)}`;
-  if (!(await hasViews(session)))
-    throw new QueryError('TABLE_NOT_FOUND', `View ${quoted(namespace, name)} does not exist.`);
-  const read = (each: TableIdentifier) =>
-    session.read((routes) => routes.view(each.namespace, each.name), { what, signal });
-  const answer = await read(identifier);
-  if (answer.status !== 404) return loadedView(identifier, answer, what);
-  const other = await otherSpelling(session, 'views', identifier, problemOf(answer), signal);
-  return loadedView(other, await read(other), what);
+  const what = `view ${quotedPath(namespace, name)}`;
+  if (!(await hasViews(session))) throw relationMissing('view', identifier, []);
+  const found = await bySpelling(session, 'views', identifier, {
+    signal,
+    ask: (each) => session.read((routes) => routes.view(each.namespace, each.name), { what, signal }),
+  });
+  return loadedView(found.identifier, found.answer, what);
 }
 
 export async function hasViews(session: RestSession): Promise<boolean> {
@@ -63,7 +62,7 @@ export async function createView(
   signal: AbortSignal | undefined,
 ): Promise<LoadedView> {
   const { namespace, name } = identifier;
-  const what = `view ${quoted(namespace, name)}`;
+  const what = `view ${quotedPath(namespace, name)}`;
   await throwWithoutViews(session, what);
   const { schema, version } = describedBy(definition);
   const answer = await changed(
@@ -76,7 +75,7 @@ export async function createView(
   );
   if (answer.status === 404) throw await schemaNotFound(session, namespace, signal);
   if (answer.status === 409)
-    throw new QueryError('ALREADY_EXISTS', `A table or view ${quoted(namespace, name)} exists already.`);
+    throw new QueryError('ALREADY_EXISTS', `A table or view ${quotedPath(namespace, name)} exists already.`);
   return loadedView(identifier, answer, what);
 }
 
@@ -88,7 +87,7 @@ export async function replaceView(
 ): Promise<LoadedView> {
   const found = await loadView(session, identifier, signal);
   const { namespace, name } = found.identifier;
-  const what = `view ${quoted(namespace, name)}`;
+  const what = `view ${quotedPath(namespace, name)}`;
   const next = replaceViewVersion(found.metadata, definition, Date.now()).json;
   const version = lastOf(next, 'versions');
   // A schema that the view had before is not added again: the service would not count it as added.
@@ -117,7 +116,7 @@ export async function replaceView(
   );
   if (answer.status === 409) throw new QueryError('COMMIT_CONFLICT', `Another writer changed ${what} first.`);
   if (answer.status === 404)
-    throw new QueryError('TABLE_NOT_FOUND', `View ${quoted(namespace, name)} does not exist any more.`);
+    throw new QueryError('TABLE_NOT_FOUND', `View ${quotedPath(namespace, name)} does not exist any more.`);
   return loadedView(found.identifier, answer, what);
 }
 
@@ -126,16 +125,16 @@ export async function dropView(
   identifier: TableIdentifier,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const what = `dropping view ${quoted(identifier.namespace, identifier.name)}`;
+  const what = `dropping view ${quotedPath(identifier.namespace, identifier.name)}`;
   await throwWithoutViews(session, what);
-  const drop = ({ namespace, name }: TableIdentifier) =>
-    changed(
-      session.change((routes) => routes.view(namespace, name), { method: 'DELETE', what, signal }),
-      what,
-    );
-  let answer = await drop(identifier);
-  if (answer.status === 404)
-    answer = await drop(await otherSpelling(session, 'views', identifier, problemOf(answer), signal));
+  const { answer } = await bySpelling(session, 'views', identifier, {
+    signal,
+    ask: ({ namespace, name }) =>
+      changed(
+        session.change((routes) => routes.view(namespace, name), { method: 'DELETE', what, signal }),
+        what,
+      ),
+  });
   if (answer.status !== 204 && answer.status !== 200) throw generalError(answer, what);
 }
 

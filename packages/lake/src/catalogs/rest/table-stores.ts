@@ -2,8 +2,8 @@
 import type { JsonFields } from '../../iceberg/spec/json-fields.js';
 import type { ObjectStore } from '../../storage/object-store.js';
 import type { TableIdentifier } from '../catalog.js';
+import { quotedPath } from '../name-errors.js';
 import { generalError } from './rest-errors.js';
-import { quoted } from './rest-names.js';
 import { answerFields, type RestSession } from './rest-session.js';
 import { createVendedStore, type VendedProperties, type VendedStoreOptions } from './vended-store.js';
 
@@ -23,7 +23,7 @@ export function createTableStores(
 ): TableStores {
   return {
     open(identifier, answer) {
-      const tableName = quoted(identifier.namespace, identifier.name);
+      const tableName = quotedPath(identifier.namespace, identifier.name);
       return createVendedStore({
         ...options,
         tableName,
@@ -49,7 +49,7 @@ async function renewed(
   { namespace, name }: TableIdentifier,
   signal: AbortSignal,
 ): Promise<readonly VendedProperties[]> {
-  const what = `credentials for table ${quoted(namespace, name)}`;
+  const what = `credentials for table ${quotedPath(namespace, name)}`;
   const config = await session.config();
   const isOwnEndpoint = config.has(credentialsEndpoint);
   const answer = await session.read(
