@@ -1,5 +1,5 @@
 /** The gate in front of what only admins may do: it fails closed (spec sections 5.6 and 7). */
-import { QueryError } from '@svc/base';
+import { hasBearerForm, QueryError } from '@svc/base';
 import type { AdminBackend, AdminCaller } from './backend.js';
 import { errorReply, type Reply } from './reply.js';
 import type { AdminRequest } from './request.js';
@@ -32,7 +32,8 @@ export async function authorizeAdmin(backend: AdminBackend, request: AdminReques
 function bearerOf({ authorization }: AdminRequest): string | undefined {
   const [header, ...others] = authorization;
   if (header === undefined || others.length > 0) return undefined;
-  return /^Bearer +([A-Za-z0-9._~+/=-]+)$/i.exec(header)?.[1];
+  const token = /^Bearer +(\S+)$/i.exec(header)?.[1];
+  return token !== undefined && hasBearerForm(token) ? token : undefined;
 }
 
 /**

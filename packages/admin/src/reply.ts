@@ -26,6 +26,11 @@ export function errorReply(
   return { ...jsonReply(status, { error: { code, message } }), headers };
 }
 
+/** Whether a body follows the headers (RFC 9112 section 6). */
+export function declaresBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
 /** Sends the answer. A request whose body was not read to its end ends its connection. */
 export function sendReply(
   request: IncomingMessage,
@@ -33,9 +38,7 @@ export function sendReply(
   reply: Reply,
   isClosing: boolean,
 ): void {
-  const isDeclared =
-    request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
-  const hasRest = isDeclared && !request.complete;
+  const hasRest = declaresBody(request) && !request.complete;
   response.writeHead(reply.status, {
     'content-type': reply.contentType,
     'content-length': Buffer.byteLength(reply.body),

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ClientAddress, QueryError } from '@svc/base';
-import { errorReply, type Reply } from './reply.js';
+import { declaresBody, errorReply, type Reply } from './reply.js';
 
 /** What a route may know of a request. */
 export interface AdminRequest {
@@ -45,8 +45,7 @@ async function readObject(
   maxBytes: number,
 ): Promise<RequestBody> {
   const { 'content-type': type, 'content-encoding': encoding, 'content-length': length } = request.headers;
-  const mayHaveBody = request.headers['transfer-encoding'] !== undefined || Number(length ?? 0) > 0;
-  if (!mayHaveBody) return { kind: 'object', object: undefined };
+  if (!declaresBody(request)) return { kind: 'object', object: undefined };
   if (!/^application\/json *(; *charset="?utf-8"? *)?$/i.test(type ?? ''))
     return refused(415, 'The body must be JSON in UTF-8, with the header "Content-Type: application/json".');
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')

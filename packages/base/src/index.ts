@@ -33,5 +33,6 @@ export {
 export { boundedText, redactSecrets } from './log/safe-text.js';
 export type { BreakerState, IdentityOperation, StatementType } from './metrics/labels.js';
 export { createMetrics, type Metrics, metricsContentType } from './metrics/metrics.js';
+export { hasBearerForm } from './network/bearer-form.js';
 export { type ClientAddress, createClientAddress } from './network/client-address.js';
 export { describeSpan, type OpenSpan, openSpan, withSpan } from './telemetry/span.js';

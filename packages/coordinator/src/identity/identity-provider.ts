@@ -16,6 +16,9 @@ export interface SessionTokens {
   readonly expiresAtMs: number;
 }
 
+/** Tokens that expire within so much time are replaced (spec sections 3.1, 5.4 and 8). */
+export const renewalBufferMs = 60_000;
+
 export interface SignedIn {
   readonly identity: Identity;
   /** None for the local user and for static tokens. */

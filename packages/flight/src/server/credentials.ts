@@ -1,8 +1,7 @@
 import type { Metadata } from '@grpc/grpc-js';
-import { QueryError } from '@svc/base';
+import { hasBearerForm, QueryError } from '@svc/base';
 import type { Credentials } from '../backend.js';
 
-const TOKEN = /^[A-Za-z0-9._~+/=-]+$/;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 /** Colons separate user and password; control characters are excluded by RFC 7617. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
@@ -34,7 +33,7 @@ export function readCredentials(metadata: Metadata): Credentials | undefined {
 }
 
 function checkToken(token: string): string {
-  if (token.length > MAX_LENGTH || !TOKEN.test(token))
+  if (token.length > MAX_LENGTH || !hasBearerForm(token))
     throw new QueryError('UNAUTHENTICATED', 'The bearer token is malformed.');
   return token;
 }

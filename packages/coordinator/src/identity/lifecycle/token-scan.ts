@@ -12,7 +12,7 @@ import {
   QueryError,
   throwIfAborted,
 } from '@svc/base';
-import type { RenewTokens, SessionTokens } from '../identity-provider.js';
+import { type RenewTokens, renewalBufferMs, type SessionTokens } from '../identity-provider.js';
 import type { Session } from '../session.js';
 import type { ScanLock } from './scan-lock.js';
 
@@ -39,7 +39,6 @@ export interface TokenScanTimings {
   readonly deadlineMs: number;
 }
 
-const bufferMs = 60_000;
 const maxConcurrent = 8;
 export const defaultSpread = { spreadEachMs: 20, spreadMs: 2000 } as const;
 
@@ -89,7 +88,7 @@ function dueRenewals(
   for (const session of sessions) {
     const { tokens, renew, isExpired, closed } = session;
     if (tokens === undefined || renew === undefined || isExpired || closed.aborted) continue;
-    if (leftMs(tokens) <= bufferMs) due.push({ session, tokens, renew });
+    if (leftMs(tokens) <= renewalBufferMs) due.push({ session, tokens, renew });
   }
   return due.sort((left, right) => left.tokens.expiresAtMs - right.tokens.expiresAtMs);
 }

@@ -3,7 +3,12 @@
  * do (spec section 5.4). The user name is a label, and there are no roles.
  */
 import { isSameSecret } from '../bearer.js';
-import { type RenewTokens, type SessionTokens, wrongCredentials } from '../identity-provider.js';
+import {
+  type RenewTokens,
+  renewalBufferMs,
+  type SessionTokens,
+  wrongCredentials,
+} from '../identity-provider.js';
 import type { CheckPassword } from '../sign-in-door.js';
 import { type RetryClock, renewWithRetries } from './renew-with-retries.js';
 import type { GrantedTokens, TokenEndpoint } from './token-endpoint.js';
@@ -14,12 +19,9 @@ export interface ClientCredentialsOptions {
   readonly clock: RetryClock;
 }
 
-/** Spec section 5.4: a token this close to its expiry is replaced, and is given to no new session. */
-const bufferMs = 60_000;
-
 interface HeldToken {
   readonly tokens: SessionTokens;
-  /** Of the monotonic clock: a step of the other one makes no token live longer. */
+  /** When it is too close to its expiry for a new session, by the monotonic clock: a step of the other one makes no token live longer. */
   readonly usableUntil: number;
 }
 
@@ -33,7 +35,7 @@ export function createClientCredentials(options: ClientCredentialsOptions): Chec
       const askedAt = clock.elapsed();
       const granted = await endpoint.exchange({ grant_type: 'client_credentials' });
       const tokens = sharedTokens(granted);
-      held = { tokens, usableUntil: askedAt + granted.lifetimeMs - bufferMs };
+      held = { tokens, usableUntil: askedAt + granted.lifetimeMs - renewalBufferMs };
       return tokens;
     } finally {
       pending = undefined;

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { createMetadataFiles } from '../../iceberg/cache/metadata-files.js';
+import { tableJson } from '../../iceberg/testing/table-json.js';
 import { createFileStore } from '../../storage/file-store.js';
 import type { ObjectStore } from '../../storage/object-store.js';
 import type { Catalog, Namespace } from '../catalog.js';
@@ -213,21 +214,5 @@ function table(path: string, location: string): Promise<void> {
 }
 
 function metadata(location: string): string {
-  return JSON.stringify({
-    'format-version': 2,
-    'table-uuid': '5f8a2c5e-4b7d-4d6f-9d3b-1d2e3f4a5b6c',
-    location,
-    'last-sequence-number': 0,
-    'last-updated-ms': 1,
-    'last-column-id': 1,
-    'current-schema-id': 0,
-    schemas: [
-      { type: 'struct', 'schema-id': 0, fields: [{ id: 1, name: 'a', required: false, type: 'int' }] },
-    ],
-    'default-spec-id': 0,
-    'partition-specs': [{ 'spec-id': 0, fields: [] }],
-    'last-partition-id': 999,
-    'default-sort-order-id': 0,
-    'sort-orders': [{ 'order-id': 0, fields: [] }],
-  });
+  return JSON.stringify(tableJson(location));
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { tableJson } from '../../iceberg/testing/table-json.js';
 import { createConnections } from '../../storage/remote/connections.js';
 import { startTestServer, type TestServer } from '../../storage/testing/test-server.js';
 import type { WritableCatalog } from '../writable-catalog.js';
@@ -316,23 +317,7 @@ function html(status: number): Handler {
 function loadedOrders(more: object): object {
   return {
     'metadata-location': 's3://lake/orders/metadata/1.metadata.json',
-    metadata: {
-      'format-version': 2,
-      'table-uuid': '5f8a2c5e-4b7d-4d6f-9d3b-1d2e3f4a5b6c',
-      location: 's3://lake/orders',
-      'last-sequence-number': 0,
-      'last-updated-ms': 1,
-      'last-column-id': 1,
-      'current-schema-id': 0,
-      schemas: [
-        { type: 'struct', 'schema-id': 0, fields: [{ id: 1, name: 'a', required: false, type: 'int' }] },
-      ],
-      'default-spec-id': 0,
-      'partition-specs': [{ 'spec-id': 0, fields: [] }],
-      'last-partition-id': 999,
-      'default-sort-order-id': 0,
-      'sort-orders': [{ 'order-id': 0, fields: [] }],
-    },
+    metadata: tableJson('s3://lake/orders'),
     ...more,
   };
 }
