@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startIcebergRest } from '../test/peers/servers/iceberg-rest.mjs';
 import { startMinio } from '../test/peers/servers/minio.mjs';
-import { needsSignIn, peers, serviceVariants } from './peers/peer-list.mjs';
+import { needsSignIn, peers, serviceVariants, variantsBeside } from './peers/peer-list.mjs';
 import { runPeer } from './peers/run-peer.mjs';
 import { runSessionTests } from './peers/session-tests.mjs';
 import { shownSecrets } from './peers/shown-secrets.mjs';
@@ -44,11 +44,10 @@ try {
   // Most of their time they wait for tokens to grow old: meanwhile the others run.
   const sessions = testsSessions && signIn !== undefined ? testSessions() : undefined;
   try {
-    for (const [variant, settings] of Object.entries(serviceVariants(tools, signIn))) {
-      const mine = wanted.filter((peer) => peer.variant === variant);
-      if (mine.length > 0) await withService(variant, settings, tools, mine);
-    }
-    if (isWanted('s3') || isWanted('rest')) await testStorage(tools);
+    await Promise.all([
+      testVariants(tools, (variant) => !variantsBeside.includes(variant)),
+      testLake(tools),
+    ]);
   } finally {
     await sessions;
   }

@@ -1,5 +1,6 @@
 // Runs a child process to its end, with a bound on its time and on what is kept of its output.
 import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
 
 const keptCharacters = 1 << 20;
 const killAfterMs = 5000;
@@ -41,7 +42,8 @@ export async function runCommand(command, args, options = {}) {
         take(`${command}: ${error.message}\n`);
         resolve(127);
       });
-      child.once('close', (status, signal) => resolve(status ?? (signal === null ? 1 : 128)));
+      // As a shell tells it: 128 and the signal's number.
+      child.once('close', (status, signal) => resolve(status ?? 128 + (constants.signals[signal] ?? 0)));
     });
     lines.end();
     errorLines.end();
