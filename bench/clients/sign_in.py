@@ -1,4 +1,5 @@
-"""Bars 2 and 4 of signing in: the service's own share of it, and right sign-ins beside a flood of wrong passwords.
+"""Bars 2 and 4 of signing in: the service's own share of it, with Sail's `select 1` as the measure of the machine, and right
+sign-ins beside a flood of wrong passwords.
 
 `sign_in.py FACTS flood ADDRESS` is the flood: a process of its own, so that it does not slow down what is measured.
 """
@@ -12,11 +13,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow.flight as flight
 
+import contestants
 import flight_sql_messages as messages
-from measuring import answer, arguments, progress
+from measuring import answer, arguments, progress, timed
 
 WARM_UP = 20
 SAMPLES = 40
+SAIL_BLOCK = 10
 #: A flood lasts for seconds, and a right sign-in takes a tenth of one.
 FLOODS = 4
 ATTEMPTS = 1000
@@ -28,6 +31,7 @@ WAITED = "svc_identity_request_duration_seconds_sum"
 given = arguments()
 service = given["keycloak"]
 local = given["samples"]
+sail = contestants.OverAdbc("sail", f"grpc://127.0.0.1:{given['sail']['port']}")
 uri = f"grpc://{service['host']}:{service['flight_port']}"
 passwords = {user["username"]: user["password"] for user in service["sign_in"]["users"]}
 
@@ -70,9 +74,10 @@ def first_answer(signing_in) -> float:
 
 
 def own_shares(count: int) -> dict[str, list[float]]:
-    """With the provider and, at another service, without one in turn."""
-    shares: dict[str, list[float]] = {"total": [], "provider": [], "own share": [], "local user": []}
+    """With the provider, at another service without one, and warm statements of Sail, in turn."""
+    shares: dict[str, list[float]] = {"total": [], "provider": [], "own share": [], "local user": [], "sail's, warm": []}
     for _ in range(count):
+        shares["sail's, warm"] += [timed(lambda: sail.query("select 1")) for _ in range(SAIL_BLOCK)]
         shares["local user"].append(first_answer(sign_in_locally))
         before = waited_for_provider()
         total = first_answer(lambda: sign_in("bob", "192.0.2.50"))

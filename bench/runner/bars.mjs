@@ -4,7 +4,7 @@
 export function ratioBar({ name, measured, reference, unit, atMost, atLeast, aim }) {
   const ratio = measured / reference;
   const passes = atMost === undefined ? ratio >= atLeast : ratio <= atMost;
-  const limit = atMost === undefined ? `≥ ${atLeast}` : `≤ ${atMost}`;
+  const limit = atMost === undefined ? `≥ ${atLeast}` : `≤ ${Number(atMost.toFixed(2))}`;
   return {
     name,
     measured,

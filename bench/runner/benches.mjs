@@ -4,6 +4,9 @@ import { median, quantile, sum } from './statistics.mjs';
 
 const memoryLimitMiB = 300;
 const MiB = 2 ** 20;
+/** What signing in may take where Sail answers a warm `select 1` in this time, as it did where the bars were set. */
+const signInMs = 10;
+const sailReferenceMs = 1.8;
 
 /**
  * `program` is a client in bench/clients, told of the servers it `needs`; it answers samples. `script` is a benchmark that
@@ -18,7 +21,7 @@ export const benches = [
   { name: 'write', program: 'write.py', needs: ['service'], read: readWrite },
   { name: 'write memory', program: 'write_memory.py', needs: ['limited'], read: readWriteMemory },
   { name: 'ingest', program: 'ingest.py', needs: ['service'], read: readIngest },
-  { name: 'sign-in', program: 'sign_in.py', needs: ['samples', 'keycloak'], read: readSignIn },
+  { name: 'sign-in', program: 'sign_in.py', needs: ['samples', 'keycloak', 'sail'], read: readSignIn },
   { name: 'cli', program: 'cli.py', needs: [], read: readCli },
   { name: 'catalog', program: 'catalog.py', needs: ['catalog'], read: readCatalog },
   { name: 'planning', script: 'planning/run.mjs', read: readPlanning },
@@ -235,11 +238,12 @@ function readSignIn({ shares, flood }) {
   return {
     details: table(['what', 'p50 ms', 'p90 ms', 'p99 ms', 'samples'], rows),
     bars: [
-      limitBar({
-        name: 'sign-in and select 1, own share, median',
+      ratioBar({
+        name: 'sign-in and select 1, own share, median, against a warm select 1 of Sail',
         measured: milliseconds(shares['own share'], 0.5),
+        reference: milliseconds(shares["sail's, warm"], 0.5),
         unit: 'ms',
-        atMost: 10,
+        atMost: signInMs / sailReferenceMs,
       }),
       limitBar({
         name: 'of 1,000 wrong passwords the provider sees',
