@@ -10,6 +10,7 @@ import { startService } from '../scripts/support/service.mjs';
 import { barTable } from './runner/bars.mjs';
 import { benches } from './runner/benches.mjs';
 import { startKeycloakService } from './runner/start-keycloak-service.mjs';
+import { startLake } from './runner/start-lake.mjs';
 import { startSail } from './runner/start-sail.mjs';
 import { startTlsProxy } from './runner/start-tls-proxy.mjs';
 
@@ -132,6 +133,11 @@ async function start(need, home, tpch) {
     };
   }
   if (need === 'keycloak') return await startKeycloakService(root, own);
+  if (need === 'lake')
+    return await startLake({
+      ...{ root, folder: own, data: path.join(cache, `lake-sf${Number(values.scale)}`) },
+      load: (url) => mustRun([path.join(import.meta.dirname, 'clients', 'lake_data.py'), url, tpch]),
+    });
   const warehouse = { 'catalog.path': path.join(tpch, 'warehouse') };
   const tls = need === 'secured' ? await makeCertificate(own) : undefined;
   const ownWarehouse = path.join(own, 'warehouse');
