@@ -64,7 +64,7 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Coo
   const audit = await openAudit(options);
   const pool = createHostPool(poolOptions(config, logger));
   try {
-    const lake = await openLake(config, options.now ?? Date.now);
+    const lake = await openLake(config, { metrics, now: options.now ?? Date.now });
     return assemble(options, { pool, lake, identity, audit, lock: await openScanLock(options) });
   } catch (error) {
     await pool.destroy();

@@ -5,6 +5,7 @@
 import { type LinkedAbort, linkAbort, QueryError } from '@svc/base';
 import type { EngineLease, EnginePool, EngineProfile, EngineProgress } from '@svc/engine';
 import type { DirectRead } from '@svc/lake';
+import { gatherTable } from './gather-table.js';
 import {
   type FragmentFiles,
   type FragmentRequest,
@@ -33,6 +34,8 @@ export interface StagedTable {
   readonly bytesFetched: number;
   /** Of files that the statement names: where they lie now, in their order. */
   readonly files?: readonly PlacedFile[];
+  /** The rows are in a table of the engine already. */
+  readonly isGathered?: true;
   /** Where the pages of whole columns lie, or undefined when only the engine can read the files. */
   describeColumns(columns: readonly number[]): Promise<DirectRead | undefined>;
 }
@@ -42,6 +45,14 @@ export interface FragmentEnvironment {
   readonly pool: EnginePool;
   /** Brings the chunks of one table's scan into `directory`. Throws DATA_CORRUPT, DATA_FILE_MISSING, DISK_FULL, … */
   stage(table: FragmentScan, directory: string, signal: AbortSignal): Promise<StagedTable>;
+  /**
+   * For each table its parts, where it does not fit into the staging space beside the others: each is staged like a table
+   * of its own, and given up before the next but one. Absent where there is space for all.
+   */
+  split?(
+    tables: readonly FragmentScan[],
+    signal: AbortSignal,
+  ): Promise<readonly (readonly FragmentScan[] | undefined)[]>;
   /** Brings files that the statement names; absent where statements read none. */
   stageFiles?(table: FragmentFiles, directory: string, signal: AbortSignal): Promise<StagedTable>;
 }
@@ -94,18 +105,29 @@ export async function onLease<T>(
   }
 }
 
-/** Tables one after the other: each one's fetches are parallel already, and the byte budget is one. */
-export async function stageTables({
-  request,
-  environment,
-  link,
-  lease,
-}: LeasedFragment): Promise<readonly StagedTable[]> {
-  const staged: StagedTable[] = [];
-  for (const table of request.tables) {
-    staged.push(await stageTable(table, environment, lease.inputDirectory, link.signal));
+/**
+ * Tables one after the other: each one's fetches are parallel already, and the byte budget is one. Those that are read in
+ * parts come first, while nothing else takes space; for them the session is made already.
+ */
+export async function stageTables(fragment: LeasedFragment): Promise<readonly StagedTable[]> {
+  const { request, environment, link, lease } = fragment;
+  const scans = request.tables.filter((table) => table.kind === 'scan');
+  const split = (await environment.split?.(scans, link.signal)) ?? [];
+  const staged = new Map<FragmentTable, StagedTable>();
+  for (const [index, table] of scans.entries()) {
+    const parts = split[index];
+    if (parts === undefined) continue;
+    if (staged.size === 0) await lease.execute(sessionOf(request), link.signal);
+    staged.set(table, await gatherTable(fragment, table, parts));
   }
-  return staged;
+  for (const table of request.tables)
+    if (!staged.has(table))
+      staged.set(table, await stageTable(table, environment, lease.inputDirectory, link.signal));
+  return request.tables.flatMap((table) => staged.get(table) ?? []);
+}
+
+function sessionOf(request: FragmentRequest): readonly string[] {
+  return sessionStatements({ ...request, tables: [...request.tables, ...request.views] });
 }
 
 async function stageTable(
@@ -135,8 +157,8 @@ export async function bindTables(
   { request, link, lease }: LeasedFragment,
   staged: readonly StagedTable[],
 ): Promise<void> {
-  const tables = request.tables.map((table, index) => tableSql(table, staged[index]));
-  const session = sessionStatements({ ...request, tables: [...request.tables, ...request.views] });
+  const tables = request.tables.flatMap((table, index) => tableSql(table, staged[index]) ?? []);
+  const session = staged.some((table) => table.isGathered) ? [] : sessionOf(request);
   // Views are bound when they are made: what stands for now() in them must be there.
   const setup = [...session, ...tables, ...request.setup, ...request.views.map(viewSql)];
   if (setup.length > 0) await lease.execute(setup, link.signal);
@@ -147,7 +169,8 @@ export async function bindTables(
     }
 }
 
-function tableSql(table: FragmentTable, staged: StagedTable | undefined): string {
+function tableSql(table: FragmentTable, staged: StagedTable | undefined): string | undefined {
+  if (staged?.isGathered) return undefined;
   switch (table.kind) {
     case 'scan':
       return scanViewSql(table, table.scan.columns, staged?.groups ?? []);

@@ -3,6 +3,7 @@
  * a worker and a Lambda function run the same thing (design: "a fragment is a SQL text").
  */
 import type { FileScan, NestedField, ObjectInfo, TableScan } from '@svc/lake';
+import type { ScanFilter } from '@svc/sql';
 import type { EngineColumn } from './views/view-sql.js';
 
 export const fragmentProtocolVersion = 1;
@@ -20,6 +21,8 @@ interface FragmentName {
 export interface FragmentScan extends FragmentName {
   readonly kind: 'scan';
   readonly scan: TableScan;
+  /** What is true of every row that the SQL needs of the table; the SQL says so itself too. */
+  readonly filters?: readonly ScanFilter[];
 }
 
 /** Rows that the request brings along. */

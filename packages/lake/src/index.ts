@@ -72,6 +72,7 @@ export type {
   TableScan,
 } from './scan/table-scan.js';
 export { rowDeltaName } from './staging/row-delta.js';
+export { type ScanToStage, splitScans } from './staging/split-scan.js';
 export { type StagedGroup, type StagedTable, stageScan } from './staging/stage-scan.js';
 export { openStagingCache, type StagingCache } from './staging/staging-cache.js';
 export { displayLocation } from './storage/display-location.js';
@@ -85,6 +86,7 @@ export {
 } from './storage/location-store.js';
 export { mapConcurrently } from './storage/map-concurrently.js';
 export type { ByteRange, ListEntry, ObjectInfo, ObjectStore, ReadOptions } from './storage/object-store.js';
+export { StorageTraffic } from './storage/remote/storage-traffic.js';
 export type { S3CredentialProvider, S3Credentials } from './storage/s3/renewing-credentials.js';
 export type { S3Access } from './storage/s3/s3-connection.js';
 export { createS3Store, type S3StoreOptions } from './storage/s3/s3-store.js';

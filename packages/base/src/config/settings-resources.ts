@@ -160,6 +160,6 @@ export const resourceSettings = {
   'cache.disk_bytes': setting(
     diskSize,
     10 * GiB,
-    'Disk space for the parts of data files that queries have read; 0 turns the cache off.',
+    'Disk space for the parts of data files that queries read, kept for later ones. Tables that need more are read part by part; a third must hold the largest row group.',
   ),
 } as const;

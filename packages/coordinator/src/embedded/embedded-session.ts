@@ -30,8 +30,8 @@ export async function createEmbeddedSession(
   options: EmbeddedSessionOptions,
 ): Promise<Pick<EmbeddedService, 'run'>> {
   const { config, metrics, logger, pool, version } = options;
-  const lake = await openLake({ ...config, 'catalog.catalog_url': undefined }, Date.now);
-  const store = createEmbeddedStore(config, metrics);
+  const lake = await openLake({ ...config, 'catalog.catalog_url': undefined }, { metrics, now: Date.now });
+  const store = createEmbeddedStore(config, { metrics, traffic: lake.traffic });
   const fetched = new FetchedFiles({
     store,
     folder: join(options.scratchFolder, 'fetched'),

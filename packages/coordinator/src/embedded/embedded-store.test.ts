@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createMetrics, loadConfig } from '@svc/base';
+import { StorageTraffic } from '@svc/lake';
 import { createEmbeddedStore, s3Options } from './embedded-store.js';
 
 const configOf = (storage: string) =>
@@ -29,7 +30,10 @@ test('opens files of this machine, and no scheme that it does not know', async (
   const folder = await mkdtemp(join(tmpdir(), 'embedded-store-'));
   try {
     await writeFile(join(folder, 'a'), 'content');
-    const store = createEmbeddedStore(configOf(''), createMetrics());
+    const store = createEmbeddedStore(configOf(''), {
+      metrics: createMetrics(),
+      traffic: new StorageTraffic(),
+    });
     assert.equal(Buffer.from(await store.read(join(folder, 'a'))).toString(), 'content');
     await assert.rejects(store.read('gs://b/k'), { code: 'NOT_SUPPORTED' });
   } finally {

@@ -8,11 +8,15 @@ import {
   type ObjectStore,
   type S3Access,
   type S3StoreOptions,
+  type StorageTraffic,
 } from '@svc/lake';
 
-export function createEmbeddedStore(config: Config, metrics: Metrics): ObjectStore {
-  const http = createHttpStore();
-  const s3 = createS3Store({ ...s3Options(config), metrics });
+export function createEmbeddedStore(
+  config: Config,
+  { metrics, traffic }: { readonly metrics: Metrics; readonly traffic: StorageTraffic },
+): ObjectStore {
+  const http = createHttpStore({ traffic });
+  const s3 = createS3Store({ ...s3Options(config), metrics, traffic });
   return createLocationStore({ file: createFileStore(), s3, http, https: http });
 }
 

@@ -32,10 +32,10 @@ async function planTable(
     case 'iceberg': {
       refuseUnsupportedColumns(table, source, request);
       const scan = await dependencies.planScan({ ...table, source }, request, signal);
-      return { ...name, kind: 'scan', scan };
+      return { ...name, kind: 'scan', scan, filters: request.filters };
     }
     case 'delta':
-      return { ...name, kind: 'scan', scan: await source.plan(request, signal) };
+      return { ...name, kind: 'scan', scan: await source.plan(request, signal), filters: request.filters };
     case 'computed': {
       const rows = await source.rows(request, signal);
       return { ...name, kind: 'rows', columns: source.fields, rows };

@@ -1,6 +1,6 @@
 import type { Config, Logger, Metrics } from '@svc/base';
 import type { EnginePool } from '@svc/engine';
-import { planDirectRead, stageScan } from '@svc/lake';
+import { planDirectRead, splitScans, stageScan } from '@svc/lake';
 import type { Audit } from '../audit/open-audit.js';
 import { LaneAdmission } from '../scheduler/lane-admission.js';
 import { DeferredWork } from '../tracker/deferred-work.js';
@@ -54,6 +54,7 @@ export function createRunning({
       maxFinished: maxFinishedRecords,
     }),
     throwIfNotAudited: () => audit?.throwIfUnavailable(),
+    split: (scans, signal) => splitScans(scans, { cache: lake.staging, footers: lake.footers, signal }),
     stage: async (scan, store, directory, signal) => {
       const staged = await stageScan(scan, {
         store,

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Config, outgoingCorrelation } from '@svc/base';
+import { type Config, type Metrics, outgoingCorrelation } from '@svc/base';
 import {
   type CatalogFactory,
   createFileStore,
@@ -14,6 +14,7 @@ import {
   openStagingCache,
   type S3StoreOptions,
   type StagingCache,
+  StorageTraffic,
 } from '@svc/lake';
 import { type CatalogContexts, createCatalogContexts } from '../catalogs/catalog-contexts.js';
 
@@ -23,13 +24,21 @@ export interface Lake {
   readonly footers: FooterCache;
   readonly manifests: MetadataFiles;
   readonly staging: StagingCache;
+  /** What all stores of this process have under way. */
+  readonly traffic: StorageTraffic;
 }
 
-export async function openLake(config: Config, now: () => number): Promise<Lake> {
+export async function openLake(
+  config: Config,
+  { metrics, now }: { readonly metrics: Metrics; readonly now: () => number },
+): Promise<Lake> {
+  const traffic = new StorageTraffic();
   const manifests = createMetadataFiles(config['cache.metadata_bytes']);
   return {
     contexts: createCatalogContexts({
-      factories: new Map([[config['catalog.name'], openCatalogs(config, manifests)]]),
+      factories: new Map([
+        [config['catalog.name'], openCatalogs(config, { files: manifests, metrics, traffic })],
+      ]),
       ttlMs: config['coordinator.session_context_cache_ttl_secs'] * 1000,
       maxBytes: config['cache.context_bytes'],
       now,
@@ -40,15 +49,20 @@ export async function openLake(config: Config, now: () => number): Promise<Lake>
       folder: join(config['server.data_dir'], 'cache'),
       maxBytes: config['cache.disk_bytes'],
     }),
+    traffic,
   };
 }
 
 /** The one that is configured, before it is known who asks. */
-function openCatalogs(config: Config, files: MetadataFiles): CatalogFactory {
+function openCatalogs(
+  config: Config,
+  { files, ...shared }: Pick<S3StoreOptions, 'metrics' | 'traffic'> & { readonly files: MetadataFiles },
+): CatalogFactory {
   const url = config['catalog.catalog_url'];
   if (url === undefined)
     return createFileSystemCatalogs({ root: config['catalog.path'], store: createFileStore(), files });
   const storage = {
+    ...shared,
     endpoint: config['storage.s3_endpoint'],
     region: config['storage.s3_region'],
     // Where the service was told no endpoint, the catalog may name one, with its own style.
@@ -64,10 +78,7 @@ function openCatalogs(config: Config, files: MetadataFiles): CatalogFactory {
 }
 
 /** Keys of the service itself, where it was told that all who may load a table may read its files with them. */
-function staticStore(
-  config: Config,
-  storage: Pick<S3StoreOptions, 'endpoint' | 'region' | 'pathStyle'>,
-): ObjectStore | undefined {
+function staticStore(config: Config, storage: Omit<S3StoreOptions, 'access'>): ObjectStore | undefined {
   const accessKeyId = config['storage.s3_access_key'];
   const secretAccessKey = config['storage.s3_secret_key'];
   if (!config['storage.allow_static_credentials'] || accessKeyId === undefined) return undefined;

@@ -45,6 +45,8 @@ export function poolOptions(config: Config, logger: Logger): HostPoolOptions {
       slowConsumerMs: Math.min(smallLane.slowConsumerMs, config['query.slow_client_timeout_secs'] * 1000),
       spoolBytesPerResult: Math.min(smallLane.spoolBytesPerResult, config['query.spool_bytes']),
     },
+    // What idle hosts keep cannot make room for others: together no more than a quarter of it.
+    keptInputBytes: Math.floor(config['cache.disk_bytes'] / 4 / config['query.max_concurrent']),
     log: logger,
     maxLeasesPerHost: config['engine.max_queries_per_host'],
     idleMs: config['engine.host_idle_secs'] * 1000,

@@ -17,7 +17,7 @@ import {
   runFragment,
   type StagedTable,
 } from '@svc/fragment-fn';
-import type { ObjectStore, TableScan } from '@svc/lake';
+import type { ObjectStore, ScanToStage, TableScan } from '@svc/lake';
 import type { Session } from '../identity/session.js';
 import type { PlannedAnswer, PlannedFragment, PlannedStatement } from '../planner/planned-statement.js';
 import type { AdmissionTicket } from '../scheduler/admission.js';
@@ -30,6 +30,11 @@ export interface QueryRunnerDependencies {
   readonly pool: EnginePool;
   /** Brings one table's chunks into the engine's folder. */
   stage(scan: TableScan, store: ObjectStore, directory: string, signal: AbortSignal): Promise<StagedTable>;
+  /** For each scan its parts, where it does not fit into the staging space beside the others. */
+  readonly split: (
+    scans: readonly ScanToStage[],
+    signal: AbortSignal,
+  ) => Promise<readonly (readonly TableScan[] | undefined)[]>;
   /** Brings files that a statement of the command line names. */
   readonly stageFiles?: FragmentEnvironment['stageFiles'];
   readonly admission: LaneAdmission;
@@ -129,17 +134,38 @@ async function* toAsync<T>(values: readonly T[]): AsyncGenerator<T> {
 
 /** What fragments of a plan need around them here. */
 export function environmentOf(
-  { pool, stage, stageFiles }: Pick<QueryRunnerDependencies, 'pool' | 'stage' | 'stageFiles'>,
+  {
+    pool,
+    stage,
+    split,
+    stageFiles,
+  }: Pick<QueryRunnerDependencies, 'pool' | 'stage' | 'split' | 'stageFiles'>,
   { fragment, stores }: Pick<PlannedFragment, 'fragment' | 'stores'>,
 ): FragmentEnvironment {
+  const storesByScan = new Map<TableScan, ObjectStore>();
+  for (const [index, table] of fragment.tables.entries()) {
+    const store = stores[index];
+    if (table.kind === 'scan' && store !== undefined) storesByScan.set(table.scan, store);
+  }
+  const storeOf = (scan: TableScan): ObjectStore => {
+    const store = storesByScan.get(scan);
+    if (store === undefined)
+      throw new QueryError('INTERNAL_ERROR', `The table ${scan.tableName} has no store.`);
+    return store;
+  };
   return {
     pool,
     ...(stageFiles && { stageFiles }),
-    stage: (table, directory, signal) => {
-      const store = stores[fragment.tables.indexOf(table)];
-      if (store === undefined)
-        throw new QueryError('INTERNAL_ERROR', `The table ${table.scan.tableName} has no store.`);
-      return stage(table.scan, store, directory, signal);
+    stage: (table, directory, signal) => stage(table.scan, storeOf(table.scan), directory, signal),
+    split: async (tables, signal) => {
+      const scans = tables.map(({ scan }) => ({ scan, store: storeOf(scan) }));
+      const parts = await split(scans, signal);
+      return tables.map((table, index) =>
+        parts[index]?.map((scan) => {
+          storesByScan.set(scan, storeOf(table.scan));
+          return { ...table, scan };
+        }),
+      );
     },
   };
 }

@@ -3,7 +3,7 @@
  * columns over a Parquet file without rows and is what planning binds against (docs/ARCHITECTURE.md, "Planning").
  */
 import { type ColumnSource, deletionColumns, type NestedField, positionColumns } from '@svc/lake';
-import { filesPlaceholder, quoteIdentifier, quoteString } from '@svc/sql';
+import { filesPlaceholder, quoteIdentifier, quoteString, type ScanFilter, scanFilterSql } from '@svc/sql';
 import type { FragmentFiles } from '../request.js';
 import { engineType } from './engine-type.js';
 import { sourceSql } from './source-sql.js';
@@ -52,6 +52,22 @@ export function scanViewSql(
   columns: readonly NestedField[],
   groups: readonly StagedGroup[],
 ): string {
+  return `CREATE VIEW ${qualified(name)} AS ${scanSql(columns, groups)}`;
+}
+
+/** Adds the rows of staged files, those that may pass the filters, to a table of `rowsTableSql`. */
+export function gatherSql(
+  name: QualifiedName,
+  columns: readonly NestedField[],
+  groups: readonly StagedGroup[],
+  filters: readonly ScanFilter[],
+): string {
+  const printed = filters.flatMap((filter) => scanFilterSql(filter) ?? []);
+  const where = printed.length === 0 ? '' : ` WHERE ${printed.join(' AND ')}`;
+  return `INSERT INTO ${qualified(name)} SELECT * FROM (${scanSql(columns, groups)})${where}`;
+}
+
+function scanSql(columns: readonly NestedField[], groups: readonly StagedGroup[]): string {
   const branches = groups
     .filter((group) => group.paths.length > 0)
     .map((group) => {
@@ -62,7 +78,7 @@ export function scanViewSql(
       });
       return `SELECT ${list.join(', ')} FROM ${groupSql(group)}`;
     });
-  return `CREATE VIEW ${qualified(name)} AS ${branches.length === 0 ? emptySelect(engineColumns(columns)) : branches.join(' UNION ALL ')}`;
+  return branches.length === 0 ? emptySelect(engineColumns(columns)) : branches.join(' UNION ALL ');
 }
 
 /**

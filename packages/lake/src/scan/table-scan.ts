@@ -67,6 +67,8 @@ export interface FileScan {
   readonly version: string;
   /** Row groups to read, ascending; `undefined` when the whole file is needed. */
   readonly rowGroups: readonly number[] | undefined;
+  /** The file's other row groups are another part of the scan: what is staged must not have them too. */
+  readonly isPart?: true;
   /** Physical top-level column names to read (compact staging copies only these chunks). */
   readonly columnNames: readonly string[];
   /** Bytes of the chunks to read: what distributing and budgets are decided by. */

@@ -22,6 +22,8 @@ export interface CompactFileContext {
   readonly store: ObjectStore;
   readonly cache: StagingCache;
   readonly footers: FooterCache;
+  /** The entry must have no further row groups. */
+  readonly isPart?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -34,7 +36,8 @@ export interface CompactFile<T> {
 
 /**
  * Calls `use` with the path of a cache entry that has at least the selection: `use` makes its own link, the path may
- * be gone afterwards. The entry may have further row groups and columns of the same file, from other queries.
+ * be gone afterwards. The entry may have further row groups and columns of the same file, from other queries; of a part
+ * only columns.
  */
 export async function useCompactFile<T>(
   info: ObjectInfo,
@@ -42,17 +45,17 @@ export async function useCompactFile<T>(
   context: CompactFileContext,
   use: (path: string, entry: CacheEntry) => Promise<T>,
 ): Promise<CompactFile<T>> {
-  const { cache, signal } = context;
+  const { cache, signal, isPart } = context;
   const { version } = info;
   const location = nameInCache(info.location);
   const tryCached = async (): Promise<CompactFile<T> | undefined> => {
-    for (let entry = cache.find(location, version, selection); entry !== undefined; ) {
+    for (let entry = cache.find(location, version, selection, { isPart }); entry !== undefined; ) {
       const found = entry;
       const result = await cache.withEntry(found, signal, async (path) => ({
         value: await use(path, found),
       }));
       if (result !== undefined) return { result: result.value, entry: found, bytesFetched: 0 };
-      entry = cache.find(location, version, selection);
+      entry = cache.find(location, version, selection, { isPart });
     }
     return undefined;
   };
@@ -80,7 +83,7 @@ async function fill(
   const { cache, store, footers, signal } = context;
   const footer = await footers.get(store, info, signal);
   const existing = cache.entriesOf(nameInCache(info.location), info.version);
-  const wider = widen(footer, selection, existing);
+  const wider = context.isPart === true ? selection : widen(footer, selection, existing);
   try {
     return await write(info, footer, wider, existing, context);
   } catch (error) {
@@ -154,7 +157,7 @@ async function write(
 }
 
 /** Entries lie on the disk, where no password or signature of a URL is to be found: a digest stands for what is left out. */
-function nameInCache(location: string): string {
+export function nameInCache(location: string): string {
   const bare = displayLocation(location);
   if (bare === location) return location;
   return `${bare}#${createHash('sha256').update(location).digest('hex')}`;

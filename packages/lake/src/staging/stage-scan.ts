@@ -182,7 +182,7 @@ async function linkCompact(file: FileScan, options: StageOptions): Promise<Stage
   const staged = await useCompactFile(
     { location, version, sizeBytes },
     makeSelection(rowGroups, file.columnNames),
-    options,
+    { ...options, isPart: file.isPart },
     (source, entry) => linkOrCopy(source, join(directory, entry.name)),
   );
   const { header } = staged.entry;

@@ -100,13 +100,35 @@ export class StagingCache {
     return [...(this.#byFile.get(fileKey(location, version)) ?? [])];
   }
 
-  /** The smallest entry that has everything selected. */
-  find(location: string, version: string, selection: Selection): CacheEntry | undefined {
+  /** The smallest entry that has everything selected; for a part of a file, and no further row group. */
+  find(
+    location: string,
+    version: string,
+    selection: Selection,
+    { isPart = false }: { readonly isPart?: boolean | undefined } = {},
+  ): CacheEntry | undefined {
     let best: CacheEntry | undefined;
-    for (const entry of this.#byFile.get(fileKey(location, version)) ?? [])
-      if (isCovered(selection, entry.header.selection))
-        if (best === undefined || entry.header.sizeBytes < best.header.sizeBytes) best = entry;
+    for (const entry of this.#byFile.get(fileKey(location, version)) ?? []) {
+      const found = entry.header.selection;
+      if (!isCovered(selection, found)) continue;
+      if (isPart && found.rowGroups.length > selection.rowGroups.length) continue;
+      if (best === undefined || entry.header.sizeBytes < best.header.sizeBytes) best = entry;
+    }
     return best;
+  }
+
+  /** Bytes that could be staged beside what is there, without removing anything. */
+  unusedBytes(): number {
+    return this.#options.maxBytes - this.#bytes - this.#reservedBytes - this.#foreignBytes;
+  }
+
+  /** Bytes that could be staged now: all but what running queries hold, and but the entries that `isNeeded` names. */
+  async freeBytes(isNeeded: (entry: CacheEntry) => boolean): Promise<number> {
+    await this.refresh();
+    let heldBytes = 0;
+    for (const entry of this.#entries.values())
+      if (isNeeded(entry) || !(await this.#isUnlinked(entry))) heldBytes += entry.header.sizeBytes;
+    return this.#options.maxBytes - heldBytes - this.#reservedBytes - this.#foreignBytes;
   }
 
   /**

@@ -63,8 +63,8 @@ const uncompressed = promisify(gunzip);
 export function createRestService(options: RestServiceOptions): RestService {
   const { breaker, connections, maxAnswerBytes = defaultMaxAnswerBytes } = options;
   const limits = { maxTries: 4, hedges: false, ...options.limits };
-  const reads = new RequestRunner(limits);
-  const changes = new RequestRunner({ ...limits, maxTries: 1 });
+  const reads = new RequestRunner({ limits });
+  const changes = new RequestRunner({ limits: { ...limits, maxTries: 1 } });
 
   const send = async (request: RestRequest, attempt: Try): Promise<RestAnswer> => {
     const response = await exchange(connections, request, attempt.signal);

@@ -23,7 +23,10 @@ export interface VendedStoreOptions {
   /** Asks the catalog anew, as the same user. */
   renew(signal: AbortSignal): Promise<readonly VendedProperties[]>;
   /** What the catalog does not say: where storage is. */
-  readonly place: Pick<S3StoreOptions, 'endpoint' | 'region' | 'pathStyle' | 'connections' | 'metrics'>;
+  readonly place: Pick<
+    S3StoreOptions,
+    'endpoint' | 'region' | 'pathStyle' | 'connections' | 'traffic' | 'metrics'
+  >;
   /**
    * Opens files of a table for which the catalog gave out nothing, where the service was told to (spec: keys of its own).
    */

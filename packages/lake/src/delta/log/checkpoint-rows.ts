@@ -214,7 +214,7 @@ function compressorsOf(location: string): Compressors {
   return {
     GZIP: (input, length) => gunzipSync(input, { maxOutputLength: Math.max(1, length) }),
     BROTLI: (input, length) => brotliDecompressSync(input, { maxOutputLength: Math.max(1, length) }),
-    ZSTD: (input) => decompressBlock('zstandard', input, location),
+    ZSTD: (input, length) => decompressBlock('zstandard', input, { source: location, maxBytes: length }),
   };
 }
 

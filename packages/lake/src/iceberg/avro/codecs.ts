@@ -6,22 +6,25 @@ import snappy from 'snappyjs';
 import { AvroError } from './avro-error.js';
 import { crc32 } from './crc32.js';
 
-/** Writers make blocks of kilobytes to a few megabytes. What decompresses to more is damage, or an attack. */
-const maxBlockBytes = 256 * 1024 * 1024;
-
 export type WriteCodec = 'null' | 'deflate';
 
-export function decompressBlock(codec: string, block: Uint8Array, source: string): Uint8Array {
+/** Throws an AvroError for what decompresses to more than `maxBytes`, before there is much more of it. */
+export function decompressBlock(
+  codec: string,
+  block: Uint8Array,
+  { source, maxBytes }: { readonly source: string; readonly maxBytes: number },
+): Uint8Array {
+  const limit = Math.max(maxBytes, 1);
   try {
     switch (codec) {
       case 'null':
         return block;
       case 'deflate':
-        return inflateRawSync(block, { maxOutputLength: maxBlockBytes, chunkSize: inflateChunkBytes(block) });
+        return inflateRawSync(block, { maxOutputLength: limit, chunkSize: inflateChunkBytes(block) });
       case 'snappy':
-        return decompressSnappy(block);
+        return decompressSnappy(block, limit);
       case 'zstandard':
-        return decompressZstd(block);
+        return decompressZstd(block, limit);
     }
   } catch (error) {
     if (error instanceof AvroError) throw error;
@@ -43,11 +46,11 @@ export function compressBlock(codec: WriteCodec, block: Uint8Array): Uint8Array 
 }
 
 /** A Snappy block without framing, then the big-endian CRC-32 of what it decompresses to. */
-function decompressSnappy(block: Uint8Array): Uint8Array {
+function decompressSnappy(block: Uint8Array, maxBytes: number): Uint8Array {
   const compressed = block.subarray(0, Math.max(block.length - 4, 0));
   const expectedBytes = snappyLength(compressed);
   // One element of two or more bytes makes at most 64 bytes, so a larger promise cannot be kept.
-  if (expectedBytes > Math.min(maxBlockBytes, compressed.length * 64))
+  if (expectedBytes > Math.min(maxBytes, compressed.length * 64))
     throw new AvroError('a snappy block claims an impossible size');
   const result = snappy.uncompress(Buffer.from(compressed.buffer, compressed.byteOffset, compressed.length));
   if (
@@ -70,13 +73,13 @@ function snappyLength(compressed: Uint8Array): number {
 }
 
 /** In pieces, so that a small block that unfolds to gigabytes is stopped on the way. */
-function decompressZstd(block: Uint8Array): Uint8Array {
+function decompressZstd(block: Uint8Array, maxBytes: number): Uint8Array {
   const pieces: Uint8Array[] = [];
   let total = 0;
-  checkZstdWindow(block);
+  checkZstdWindow(block, maxBytes);
   const stream = new Decompress((piece) => {
     total += piece.length;
-    if (total > maxBlockBytes) throw new AvroError(`a zstd block is larger than ${maxBlockBytes} bytes`);
+    if (total > maxBytes) throw new AvroError(`a zstd block is larger than ${maxBytes} bytes`);
     pieces.push(piece);
   });
   stream.push(block, true);
@@ -84,8 +87,11 @@ function decompressZstd(block: Uint8Array): Uint8Array {
   return pieces.length === 1 && first !== undefined ? first : Buffer.concat(pieces);
 }
 
+/** Windows are rounded up: a small block may ask for more than it has. */
+const minWindowBytes = 16 * 1024 * 1024;
+
 /** The decompressor allocates the window that the frame header asks for (RFC 8878, 3.1.1.1.2) before it reads on. */
-function checkZstdWindow(block: Uint8Array): void {
+function checkZstdWindow(block: Uint8Array, maxBytes: number): void {
   const [, , , , flags = 0, windowByte = 0] = block;
   const isSingleSegment = (flags & 0x20) !== 0;
   const sizeBytes = isSingleSegment ? ([1, 2, 4, 8][flags >> 6] ?? 8) : 0;
@@ -95,5 +101,6 @@ function checkZstdWindow(block: Uint8Array): void {
     window = 0;
     for (let index = sizeBytes - 1; index >= 0; index--) window = window * 256 + (block[start + index] ?? 0);
   }
-  if (window > maxBlockBytes) throw new AvroError('a zstd block asks for too much memory');
+  if (window > Math.max(maxBytes, minWindowBytes))
+    throw new AvroError('a zstd block asks for too much memory');
 }

@@ -8,8 +8,14 @@ import { readerOf, type Shape } from './shapes.js';
 
 const magic = 0x4f626a01; // "Obj", version 1
 const syncBytes = 16;
-/** All blocks of one file together, decompressed. A manifest of 100,000 files with full statistics has a tenth. */
-const maxFileBytes = 1024 * 1024 * 1024;
+/** All blocks of one file together, decompressed. A manifest of 100,000 files with full statistics has less than half. */
+const maxFileBytes = 256 * 1024 * 1024;
+/** What is written once more for each file of a manifest compresses by 30 or 60; by more only what is nothing else. */
+const maxExpansion = 200;
+/** Up to here a file may expand as it likes. */
+const smallFileBytes = 16 * 1024 * 1024;
+/** A record of few bytes becomes an object of many. */
+const maxRecords = 2_000_000;
 /** Decompressed before other work gets its turn; a block costs as much as these bytes more, however small it is. */
 const sliceBytes = 2 * 1024 * 1024;
 const blockOverheadBytes = 4096;
@@ -46,7 +52,9 @@ export async function openAvroFile(
     const codec = Buffer.from(metadata.get('avro.codec') ?? Buffer.from('null')).toString();
     const schema = internSchema(Buffer.from(schemaText).toString('utf8'));
     if (!hasBytes(schema)) throw new AvroError('its records have no content');
-    return { source, metadata, schema, ...(await readBlocks(cursor, { sync, codec, source, signal })) };
+    const maxBytes = Math.min(maxFileBytes, Math.max(smallFileBytes, bytes.length * maxExpansion));
+    const blocks = await readBlocks(cursor, { sync, codec, source, signal, maxBytes });
+    return { source, metadata, schema, ...blocks };
   } catch (error) {
     throw namedAvroError(source, error);
   }
@@ -91,12 +99,14 @@ interface BlockFormat {
   readonly sync: Buffer;
   readonly codec: string;
   readonly source: string;
+  /** Of all blocks, decompressed. */
+  readonly maxBytes: number;
   readonly signal: AbortSignal | undefined;
 }
 
 async function readBlocks(
   cursor: AvroCursor,
-  { sync, codec, source, signal }: BlockFormat,
+  { sync, codec, source, maxBytes, signal }: BlockFormat,
 ): Promise<Pick<AvroFile, 'recordCount' | 'records'>> {
   const pacer = createPacer(sliceBytes, signal);
   const blocks: Uint8Array[] = [];
@@ -106,12 +116,13 @@ async function readBlocks(
     const compressed = cursor.byteString();
     if (!cursor.take(syncBytes).equals(sync))
       throw new AvroError('a block does not end with the sync marker');
-    const block = decompressBlock(codec, compressed, source);
+    const block = decompressBlock(codec, compressed, { source, maxBytes: maxBytes - totalBytes });
     if (count < 0 || count > block.length)
       throw new AvroError(`a block of ${block.length} bytes cannot hold ${count} records`);
     recordCount += count;
     totalBytes += block.length;
-    if (totalBytes > maxFileBytes) throw new AvroError(`it decompresses to more than ${maxFileBytes} bytes`);
+    if (totalBytes > maxBytes) throw new AvroError(`it decompresses to more than ${maxBytes} bytes`);
+    if (recordCount > maxRecords) throw new AvroError(`it has more than ${maxRecords} records`);
     blocks.push(block);
     if (pacer.spend(block.length + blockOverheadBytes)) await pacer.pause();
   }

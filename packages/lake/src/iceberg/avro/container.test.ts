@@ -238,6 +238,17 @@ test('a block that unfolds without end is stopped', async () => {
   );
 });
 
+test('a file that unfolds to far more than files of its kind do is stopped, and one of countless records', async () => {
+  const block = deflateRawSync(Buffer.alloc(4 * 1024 * 1024));
+  const blocks = Array.from({ length: 6 }, () => block);
+  await assertCorrupt(
+    container('deflate', blocks),
+    /does not decompress|decompresses to more than 16777216 bytes/,
+  );
+  const records = Buffer.alloc(2_000_001);
+  await assertCorrupt(container('null', [records], { count: 2_000_001n }), /more than 2000000 records/);
+});
+
 test('schemas that would never end are refused', async () => {
   let nested = '{"type":"record","name":"n0","fields":[{"name":"a","type":"null"}]}';
   for (let level = 1; level < 45; level++)

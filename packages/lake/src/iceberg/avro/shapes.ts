@@ -81,15 +81,18 @@ export function withDefault<T>(shape: Shape<T>, value: T): Shape<T> {
   };
 }
 
-export function list<T>(item: Shape<T>): Shape<readonly T[]> {
+/** More than `maxItems` are damage, or an attack: an item of one byte becomes an object of a hundred. */
+export function list<T>(item: Shape<T>, maxItems = 1_000_000): Shape<readonly T[]> {
   return {
     compile(written) {
       if (written.kind !== 'array') throw mismatch(written, 'a list');
       const read = compileRequired(written.items, item);
       return (cursor) => {
         const items: T[] = [];
-        for (let count = cursor.blockCount(); count > 0; count = cursor.blockCount())
+        for (let count = cursor.blockCount(); count > 0; count = cursor.blockCount()) {
+          if (items.length + count > maxItems) throw new AvroError(`a list has more than ${maxItems} items`);
           for (; count > 0; count--) items.push(read(cursor));
+        }
         return items;
       };
     },

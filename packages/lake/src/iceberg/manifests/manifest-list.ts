@@ -1,4 +1,5 @@
 /** Manifest lists (specification, "Manifest Lists"): which manifests a snapshot has, and what is in each. */
+import { QueryError } from '@svc/base';
 import { type AvroFile, readAvroRecords } from '../avro/container-reader.js';
 import {
   boolean,
@@ -39,6 +40,12 @@ export interface ManifestFile {
 
 type WrittenManifestFile = Omit<ManifestFile, 'content'> & { readonly content: number };
 
+/** Of one partition spec. */
+const maxPartitionFields = 1000;
+/** Of one snapshot. Writers merge manifests long before there are a thousandth of these. */
+const maxManifests = 200_000;
+const maxSummaries = 2_000_000;
+
 const fieldSummary: Shape<FieldSummary> = record<FieldSummary>({
   containsNull: { id: 509, name: 'contains_null', shape: boolean },
   containsNaN: { id: 518, name: 'contains_nan', shape: optional(boolean) },
@@ -60,16 +67,25 @@ const manifestFile: Shape<WrittenManifestFile> = record<WrittenManifestFile>({
   addedRowCount: { id: 512, name: 'added_rows_count', shape: optional(integer) },
   existingRowCount: { id: 513, name: 'existing_rows_count', shape: optional(integer) },
   deletedRowCount: { id: 514, name: 'deleted_rows_count', shape: optional(integer) },
-  partitions: { id: 507, name: 'partitions', shape: optional(list(fieldSummary)) },
+  partitions: { id: 507, name: 'partitions', shape: optional(list(fieldSummary, maxPartitionFields)) },
   keyMetadata: { id: 519, name: 'key_metadata', shape: optional(bytes) },
   firstRowId: { id: 520, name: 'first_row_id', shape: optional(long) },
 });
 
+/** Throws DATA_CORRUPT naming the list, UNSUPPORTED_TABLE_FEATURE for more manifests than are read. */
 export function readManifestList(file: AvroFile): readonly ManifestFile[] {
-  return Array.from(readAvroRecords(file, manifestFile), (written) => ({
-    ...written,
-    content: written.content === 1 ? 'deletes' : 'data',
-  }));
+  const manifests: ManifestFile[] = [];
+  let summaries = 0;
+  for (const written of readAvroRecords(file, manifestFile)) {
+    manifests.push({ ...written, content: written.content === 1 ? 'deletes' : 'data' });
+    summaries += written.partitions?.length ?? 0;
+    if (manifests.length > maxManifests || summaries > maxSummaries)
+      throw new QueryError(
+        'UNSUPPORTED_TABLE_FEATURE',
+        `The manifest list ${file.source} has more than ${maxManifests} manifests or ${maxSummaries} partition summaries, which are not read: rewrite the table's manifests.`,
+      );
+  }
+  return manifests;
 }
 
 /** A manifest of which format 1 metadata only gives the location. */

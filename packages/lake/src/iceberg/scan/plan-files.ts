@@ -46,6 +46,8 @@ export interface FilePlanCounts {
 
 /** Manifests being read and decoded at one time. */
 const maxConcurrentManifests = 8;
+/** Data files of one scan: they are all in memory. */
+const maxPlannedFiles = 2_000_000;
 
 /**
  * Throws SNAPSHOT_NOT_FOUND; DATA_CORRUPT and DATA_FILE_MISSING naming the metadata file; UNSUPPORTED_TABLE_FEATURE for
@@ -71,6 +73,7 @@ export async function planFiles(
     fieldIds: filteredFieldIds(filter),
     specs: typedPartitionSpecs(table.metadata, schema),
     partitions: new Map(),
+    filesKept: 0,
   };
   const list = await readManifests(planner, snapshot);
   const needed = list.manifests.filter((manifest) => manifestMightHaveFiles(planner, manifest));
@@ -98,6 +101,7 @@ interface Planner {
   readonly specs: ReadonlyMap<number, TypedPartitionSpec>;
   /** By spec id, made when first needed. */
   readonly partitions: Map<number, PartitionPruning>;
+  filesKept: number;
 }
 
 interface PartitionPruning {
@@ -187,7 +191,14 @@ async function readDataManifest(planner: Planner, manifest: ManifestFile): Promi
   const specId = manifest.specId ?? manifestSpecId(file);
   const partitionSpec = specOfManifest(planner.specs, specId, manifest.location);
   const { readManifest } = partitionPruning(planner, partitionSpec);
-  return { ...(await readManifest(file, manifest, planner.options.signal)), bytes: sizeBytes };
+  const content = await readManifest(file, manifest, planner.options.signal);
+  planner.filesKept += content.files.length;
+  if (planner.filesKept > maxPlannedFiles)
+    throw new QueryError(
+      'UNSUPPORTED_TABLE_FEATURE',
+      `The query needs more than ${maxPlannedFiles} data files of table ${planner.tableName}: add a filter, or rewrite the table into larger files.`,
+    );
+  return { ...content, bytes: sizeBytes };
 }
 
 async function loadAvro({ table, options }: Planner, location: string): Promise<LoadedAvroFile> {

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { QueryError } from '@svc/base';
 import type { ObjectStore } from '../object-store.js';
+import { StorageTraffic } from '../remote/storage-traffic.js';
 import { askedRange, sampleBytes, startTestServer, type TestServer } from '../testing/test-server.js';
 import { createHttpStore, type HttpStoreOptions } from './http-store.js';
 
@@ -85,7 +86,7 @@ test('reads ranges, near ones by one request, over kept connections', async () =
       assert.ok(server.connections() <= 3, `${server.connections()} connections`);
       assert.equal(server.requests[1]?.headers['if-match'], '"one"');
     },
-    { limits: { maxBytesInFlight: 16 * MiB } },
+    { traffic: new StorageTraffic({ maxBytesInFlight: 16 * MiB }) },
   );
 });
 

@@ -5,10 +5,13 @@ import type { ObjectStore } from '../object-store.js';
 import { type Connections, createConnections } from '../remote/connections.js';
 import { createRemoteReads } from '../remote/remote-reads.js';
 import { type RequestLimits, RequestRunner } from '../remote/request-runner.js';
+import type { StorageTraffic } from '../remote/storage-traffic.js';
 import { HttpSource } from './http-source.js';
 
 export interface HttpStoreOptions {
   readonly connections?: Connections | undefined;
+  /** Shared with other stores: bytes under way. */
+  readonly traffic?: StorageTraffic | undefined;
   readonly limits?: Partial<RequestLimits> | undefined;
   /**
    * Largest file that is read from a server that does not answer ranges, and memory that such files are kept in together.
@@ -30,7 +33,10 @@ export function createHttpStore(options: HttpStoreOptions = {}): ObjectStore {
     options.maxWholeBytes ?? defaultWholeBytes,
   );
   return {
-    ...createRemoteReads(source, new RequestRunner(options.limits)),
+    ...createRemoteReads(
+      source,
+      new RequestRunner({ limits: options.limits, traffic: options.traffic, place: 'web' }),
+    ),
     list: async (folder) => {
       throw new QueryError(
         'NOT_SUPPORTED',

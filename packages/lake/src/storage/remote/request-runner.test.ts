@@ -3,13 +3,17 @@ import { test } from 'node:test';
 import { delay, QueryError } from '@svc/base';
 import { done, type Try } from './outcome.js';
 import { RequestRunner } from './request-runner.js';
+import { StorageTraffic } from './storage-traffic.js';
 
 const passing = new QueryError('STORAGE_ERROR', 'It may pass.');
 const request = { bytes: 10, kind: 'x', what: 'it' };
 const never = ({ signal }: Try) => delay(60_000, signal).then(() => done('late'));
 
 test('bounds bytes and requests under way', async () => {
-  const runner = new RequestRunner({ maxBytesInFlight: 100, maxRequests: 5, hedges: false });
+  const runner = new RequestRunner({
+    traffic: new StorageTraffic({ maxBytesInFlight: 100, maxRequests: 5 }),
+    limits: { hedges: false },
+  });
   let [bytes, requests, mostBytes, mostRequests] = [0, 0, 0, 0];
   const run = (size: number) =>
     runner.run({ ...request, bytes: size }, async () => {
@@ -24,12 +28,12 @@ test('bounds bytes and requests under way', async () => {
 });
 
 test('one request larger than the budget is sent nevertheless', async () => {
-  const runner = new RequestRunner({ maxBytesInFlight: 100 });
+  const runner = new RequestRunner({ traffic: new StorageTraffic({ maxBytesInFlight: 100 }) });
   assert.equal(await runner.run({ ...request, bytes: 1000 }, async () => done('ok')), 'ok');
 });
 
 test('tries again until the last try, and never after a failure that stays', async () => {
-  const runner = new RequestRunner({ maxTries: 3, firstDelayMs: 1 });
+  const runner = new RequestRunner({ limits: { maxTries: 3, firstDelayMs: 1 } });
   let tries = 0;
   const failing = runner.run(request, async () => {
     tries += 1;
@@ -56,7 +60,7 @@ test('a second request takes the place of a late one, which is ended', async () 
 });
 
 test('a failure of one of two requests waits for the other', async () => {
-  const runner = new RequestRunner({ maxTries: 1 });
+  const runner = new RequestRunner({ limits: { maxTries: 1 } });
   let second = () => {};
   const started = new Promise<void>((resolve) => {
     second = resolve;
@@ -74,7 +78,7 @@ test('a failure of one of two requests waits for the other', async () => {
 });
 
 test('second requests are few, however late everything is', async () => {
-  const runner = new RequestRunner({ maxSilenceMs: 1400, maxTries: 1 });
+  const runner = new RequestRunner({ limits: { maxSilenceMs: 1400, maxTries: 1 } });
   let seconds = 0;
   const runs = Array.from({ length: 20 }, () =>
     runner.run({ ...request, bytes: 0 }, (attempt) => {

@@ -3,15 +3,12 @@
  * when an answer is late.
  */
 import { delay, linkAbort, QueryError, throwIfAborted } from '@svc/base';
-import { ByteBudget } from '../byte-budget.js';
-import { Latencies, type Lateness } from './latencies.js';
+import type { ByteBudget } from '../byte-budget.js';
+import type { Latencies, Lateness } from './latencies.js';
 import type { Outcome, Try } from './outcome.js';
+import { StorageTraffic } from './storage-traffic.js';
 
 export interface RequestLimits {
-  /** Bytes of answers under way at a time. */
-  readonly maxBytesInFlight: number;
-  /** Requests under way at a time. */
-  readonly maxRequests: number;
   /** Tries of one request, the first included. */
   readonly maxTries: number;
   /** Before the second try; it doubles from there, and a random part of it is left out. */
@@ -24,8 +21,6 @@ export interface RequestLimits {
 }
 
 export const defaultRequestLimits: RequestLimits = {
-  maxBytesInFlight: 128 * 1024 * 1024,
-  maxRequests: 32,
   maxTries: 6,
   firstDelayMs: 100,
   maxDelayMs: 5000,
@@ -49,40 +44,54 @@ export interface RequestOptions {
 
 type Attempt<T> = (attempt: Try) => Promise<Outcome<T>>;
 
+export interface RunnerOptions {
+  readonly limits?: Partial<RequestLimits> | undefined;
+  /** Shared with other runners. Default: its own. */
+  readonly traffic?: StorageTraffic | undefined;
+  /** The server that is asked: requests to it are compared with each other. */
+  readonly place?: string | undefined;
+  /** Waited for before each request, and its time is not the server's: loading a client, new credentials. */
+  readonly prepare?: (signal: AbortSignal | undefined) => Promise<unknown>;
+}
+
 export class RequestRunner {
   readonly #limits: RequestLimits;
   readonly #budget: ByteBudget;
-  readonly #latencies = new Latencies();
+  readonly #minShare: number;
+  readonly #latencies: Latencies;
   readonly #prepare: (signal: AbortSignal | undefined) => Promise<unknown>;
 
-  /** `prepare` is waited for before each request, and its time is not the server's: loading a client, new credentials. */
-  constructor(
-    limits: Partial<RequestLimits> = {},
-    prepare: (signal: AbortSignal | undefined) => Promise<unknown> = async () => undefined,
-  ) {
-    this.#prepare = prepare;
+  constructor({ limits, traffic = new StorageTraffic(), place = '', prepare }: RunnerOptions = {}) {
+    this.#prepare = prepare ?? (async () => undefined);
     this.#limits = { ...defaultRequestLimits, ...limits };
-    this.#budget = new ByteBudget(this.#limits.maxBytesInFlight);
+    this.#budget = traffic.budget;
+    this.#minShare = traffic.minShareBytes;
+    this.#latencies = traffic.latenciesOf(place);
   }
 
   /** Throws what the try throws, or its last passing failure. Ends soon after an abort, and leaves nothing running. */
   async run<T>(options: RequestOptions, attempt: Attempt<T>): Promise<T> {
-    const { maxBytesInFlight, maxRequests, maxTries } = this.#limits;
-    const share = Math.max(options.bytes, Math.floor(maxBytesInFlight / maxRequests));
+    const { maxTries } = this.#limits;
     throwIfAborted(options.signal);
+    for (let failures = 0; ; ) {
+      await this.#prepare(options.signal);
+      const outcome = await this.#attemptInTurn(options, attempt);
+      // What has been done has been done, even if its caller went away meanwhile.
+      if (outcome.kind === 'done') return outcome.value;
+      throwIfAborted(options.signal);
+      failures += 1;
+      if (outcome.isOverloaded === true) this.#latencies.noteOverload(performance.now());
+      if (failures >= maxTries) throw outcome.error;
+      await delay(outcome.afterMs ?? this.#delayAfter(failures), options.signal);
+    }
+  }
+
+  /** The budget is everybody's: nothing of it is held by who waits for credentials, or for a server to recover. */
+  async #attemptInTurn<T>(options: RequestOptions, attempt: Attempt<T>): Promise<Outcome<T>> {
+    const share = Math.max(options.bytes, this.#minShare);
     await this.#budget.acquire(share, options.signal);
     try {
-      for (let failures = 0; ; ) {
-        await this.#prepare(options.signal);
-        const outcome = await this.#attemptHedged(options, attempt);
-        // What has been done has been done, even if its caller went away meanwhile.
-        if (outcome.kind === 'done') return outcome.value;
-        throwIfAborted(options.signal);
-        failures += 1;
-        if (outcome.isOverloaded === true) this.#latencies.noteOverload(performance.now());
-        if (failures >= maxTries) throw outcome.error;
-        await delay(outcome.afterMs ?? this.#delayAfter(failures), options.signal);
-      }
+      return await this.#attemptHedged(options, attempt);
     } finally {
       this.#budget.release(share);
     }

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createMetrics, QueryError } from '@svc/base';
+import { seededRandom } from '../../iceberg/testing/seeded-random.js';
+import { StorageTraffic } from '../remote/storage-traffic.js';
 import { bucket, type FakeS3, type Fault, startFakeS3 } from '../testing/fake-s3.js';
 import { sampleBytes } from '../testing/test-server.js';
 
@@ -44,7 +46,7 @@ test('reads a large range in pieces of 8 MiB, over few connections', async () =>
   await withS3(async (s3) => {
     const bytes = sampleBytes(20 * MiB + 3);
     s3.put('t/data.parquet', bytes);
-    const store = s3.store({ limits: { maxBytesInFlight: 16 * MiB } });
+    const store = s3.store({ traffic: new StorageTraffic({ maxBytesInFlight: 16 * MiB }) });
     const { version } = await store.head(location);
     const [answer] = await store.readRanges(location, [{ start: 1, end: bytes.length }], { version });
     assert.ok(bytes.subarray(1).equals(Buffer.from(answer ?? [])));
@@ -112,6 +114,23 @@ test('asks a second time for what is late, and only for a few', async () => {
     const [answer] = await store.readRanges(location, [{ start: 1, end: 9 }]);
     assert.ok(bytes.subarray(1, 9).equals(Buffer.from(answer ?? [])));
     assert.ok(s3.count('GET') >= 102 && s3.count('GET') <= 106, `${s3.count('GET')} requests`);
+  });
+});
+
+test('a scan of 200 ranges waits for none of the late answers, and sends few requests more', async () => {
+  await withS3(async (s3) => {
+    const stride = 512 * 1024;
+    s3.put('t/data.parquet', Buffer.alloc(200 * stride));
+    const random = seededRandom(6);
+    const late = new Set(Array.from({ length: 2 }, () => random.below(200)));
+    s3.fault = ({ method, index }) =>
+      method === 'GET' && late.has(index) ? { kind: 'late', ms: 60_000 } : undefined;
+    const ranges = Array.from({ length: 200 }, (_, index) => ({
+      start: index * stride,
+      end: index * stride + 64,
+    }));
+    await s3.store({ limits: { hedges: true } }).readRanges(location, ranges);
+    assert.ok(s3.count('GET') >= 200 + late.size && s3.count('GET') <= 210, `${s3.count('GET')} requests`);
   });
 });
 

@@ -2,6 +2,7 @@ import type { ObjectStore } from '../object-store.js';
 import { type Connections, createConnections } from '../remote/connections.js';
 import { createRemoteReads } from '../remote/remote-reads.js';
 import { type RequestLimits, RequestRunner } from '../remote/request-runner.js';
+import type { StorageTraffic } from '../remote/storage-traffic.js';
 import { type S3Access, S3Connection, type S3Place } from './s3-connection.js';
 import { createS3List, createS3Source } from './s3-reads.js';
 import { S3Requests, type StorageMetrics } from './s3-requests.js';
@@ -12,6 +13,8 @@ export interface S3StoreOptions extends S3Place {
   readonly metrics?: StorageMetrics | undefined;
   /** Shared by the stores of a process, so that they do not open connections of their own to the same servers. */
   readonly connections?: Connections | undefined;
+  /** Shared likewise: bytes under way, and how long servers take. */
+  readonly traffic?: StorageTraffic | undefined;
   readonly limits?: Partial<RequestLimits> | undefined;
 }
 
@@ -22,7 +25,13 @@ export interface S3StoreOptions extends S3Place {
 export function createS3Store(options: S3StoreOptions): ObjectStore {
   const connection = new S3Connection(options, options.access, options.connections ?? createConnections());
   const requests = new S3Requests(connection, options.metrics);
-  const runner = new RequestRunner(options.limits, (signal) => connection.open(signal));
+  const { limits, traffic, endpoint, region } = options;
+  const runner = new RequestRunner({
+    limits,
+    traffic,
+    place: endpoint ?? `region ${region}`,
+    prepare: (signal) => connection.open(signal),
+  });
   return {
     ...createRemoteReads(createS3Source(requests), runner),
     ...createS3Writes(requests, runner),

@@ -1,0 +1,183 @@
+/**
+ * Scans that do not fit into the staging space together: which of them are read in parts, and what the parts are. One
+ * part after the other is staged, taken over by the engine, and given up, so that staging is bounded whatever a table's
+ * size.
+ */
+import { QueryError } from '@svc/base';
+import { rowGroupsWithRows } from '../parquet/footer.js';
+import type { FooterCache } from '../parquet/footer-cache.js';
+import type { FileGroup, FileScan, ScanCounts, TableScan } from '../scan/table-scan.js';
+import { displayLocation } from '../storage/display-location.js';
+import type { ObjectStore } from '../storage/object-store.js';
+import { nameInCache } from './compact-file.js';
+import { selectionBytes } from './compact-layout.js';
+import { makeSelection, type Selection } from './selection.js';
+import type { CacheEntry, StagingCache } from './staging-cache.js';
+
+export interface ScanToStage {
+  readonly scan: TableScan;
+  readonly store: ObjectStore;
+}
+
+export interface SplitOptions {
+  readonly cache: StagingCache;
+  readonly footers: FooterCache;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** While one part is read the next one is fetched; the rest is for footers, and for queries that come meanwhile. */
+const partsAtATime = 3;
+/** What a compact file has beside its chunks, at the most of usual files. */
+const overheadBytes = 4096;
+
+/**
+ * For each scan its parts, or `undefined` when it fits as it is beside those that do; the largest are read in parts first.
+ * Throws DISK_FULL naming the file with a row group that no part can hold.
+ */
+export async function splitScans(
+  scans: readonly ScanToStage[],
+  options: SplitOptions,
+): Promise<readonly (readonly TableScan[] | undefined)[]> {
+  const { cache } = options;
+  const most = sumOf(scans.map(({ scan, store }) => sumOf(filesOf(scan).map((file) => costOf(file, store)))));
+  if (most <= cache.unusedBytes()) return scans.map(() => undefined);
+  const needs = await Promise.all(scans.map((each) => needOf(each, options)));
+  const present = new Set(needs.flatMap((need) => need.entries));
+  const freeBytes = await cache.freeBytes((entry) => present.has(entry));
+  let restBytes = sumOf(needs.map((need) => need.missingBytes));
+  if (restBytes <= freeBytes) return scans.map(() => undefined);
+  // What lies in the cache already may be given up for the parts.
+  const partBytes = Math.floor((await cache.freeBytes(() => false)) / partsAtATime);
+  const parts: (readonly TableScan[] | undefined)[] = scans.map(() => undefined);
+  const largestFirst = needs.map((need, index) => ({ ...need, index }));
+  for (const { index, bytes } of largestFirst.sort((a, b) => b.bytes - a.bytes)) {
+    const each = scans[index];
+    if (each === undefined || restBytes <= partBytes) break;
+    parts[index] = await partsOf(each, partBytes, options);
+    restBytes -= bytes;
+  }
+  return parts;
+}
+
+interface Need {
+  /** Of all that is to be staged, and of what is not in the cache. */
+  readonly bytes: number;
+  readonly missingBytes: number;
+  readonly entries: readonly CacheEntry[];
+}
+
+async function needOf({ scan, store }: ScanToStage, options: SplitOptions): Promise<Need> {
+  const entries: CacheEntry[] = [];
+  let [bytes, missingBytes] = [0, 0];
+  for (const file of filesOf(scan)) {
+    const cost = costOf(file, store);
+    if (cost === 0) continue;
+    const selection = await selectionOf(file, store, options);
+    const entry = options.cache.find(nameInCache(file.location), file.version, selection);
+    bytes += cost;
+    if (entry === undefined) missingBytes += cost;
+    else entries.push(entry);
+  }
+  return { bytes, missingBytes, entries };
+}
+
+/** Files in their order; what one of them has too much of goes into parts of its own. */
+async function partsOf(
+  { scan, store }: ScanToStage,
+  maxBytes: number,
+  options: SplitOptions,
+): Promise<readonly TableScan[]> {
+  const parts: PartDraft[] = [];
+  for (const group of scan.groups)
+    for (const file of group.files)
+      for (const piece of await piecesOf(file, store, maxBytes, options)) {
+        const cost = costOf(piece, store);
+        const last = parts.at(-1);
+        if (last !== undefined && last.bytes + cost <= maxBytes) last.add(group, piece, cost);
+        else parts.push(new PartDraft(group, piece, cost));
+      }
+  return parts.map((part, index) => ({ ...scan, groups: part.groups, counts: countsOf(scan, part, index) }));
+}
+
+class PartDraft {
+  readonly groups: { sources: FileGroup['sources']; files: FileScan[] }[] = [];
+  bytes = 0;
+  #group: FileGroup | undefined;
+
+  constructor(group: FileGroup, file: FileScan, cost: number) {
+    this.add(group, file, cost);
+  }
+
+  add(group: FileGroup, file: FileScan, cost: number): void {
+    const last = this.groups.at(-1);
+    if (last !== undefined && this.#group === group) last.files.push(file);
+    else this.groups.push({ sources: group.sources, files: [file] });
+    this.#group = group;
+    this.bytes += cost;
+  }
+}
+
+/** Counted once for the whole scan, but for the bytes. */
+function countsOf({ counts }: TableScan, { groups }: PartDraft, index: number): ScanCounts {
+  const bytesPlanned = sumOf(groups.flatMap(({ files }) => files.map((file) => file.selectedBytes)));
+  return { ...counts, bytesPlanned, ...(index > 0 && { rowGroupsPlanned: 0 }) };
+}
+
+async function piecesOf(
+  file: FileScan,
+  store: ObjectStore,
+  maxBytes: number,
+  options: SplitOptions,
+): Promise<readonly FileScan[]> {
+  if (costOf(file, store) <= maxBytes) return [file];
+  const footer = await options.footers.get(store, file, options.signal);
+  const pieces: { rowGroups: number[]; bytes: number }[] = [];
+  for (const rowGroup of file.rowGroups ?? rowGroupsWithRows(footer)) {
+    const bytes = selectionBytes(footer, { rowGroups: [rowGroup], columns: file.columnNames });
+    if (bytes + overheadBytes > maxBytes) throw tooLarge(file, { rowGroup, bytes, maxBytes }, options.cache);
+    const last = pieces.at(-1);
+    if (last !== undefined && last.bytes + bytes + overheadBytes <= maxBytes) {
+      last.rowGroups.push(rowGroup);
+      last.bytes += bytes;
+    } else pieces.push({ rowGroups: [rowGroup], bytes });
+  }
+  return pieces.map(({ rowGroups, bytes }) => ({ ...file, rowGroups, isPart: true, selectedBytes: bytes }));
+}
+
+function tooLarge(
+  { location }: FileScan,
+  {
+    rowGroup,
+    bytes,
+    maxBytes,
+  }: { readonly rowGroup: number; readonly bytes: number; readonly maxBytes: number },
+  cache: StagingCache,
+): QueryError {
+  return new QueryError(
+    'DISK_FULL',
+    `Row group ${rowGroup} of ${displayLocation(location)} needs ${bytes} bytes of staging space, and a query may stage ${maxBytes} bytes at a time now: of ${cache.stats().maxBytes} bytes (cache.disk_bytes), less what other queries hold, a third.`,
+  );
+}
+
+async function selectionOf(
+  file: FileScan,
+  store: ObjectStore,
+  { footers, signal }: SplitOptions,
+): Promise<Selection> {
+  const rowGroups = file.rowGroups ?? rowGroupsWithRows(await footers.get(store, file, signal));
+  return makeSelection(rowGroups, file.columnNames);
+}
+
+/** What a local file that is needed whole takes is nothing: it is linked. */
+function costOf(file: FileScan, store: ObjectStore): number {
+  const isInPlace = file.rowGroups === undefined && store.localPath(file.location) !== undefined;
+  return isInPlace ? 0 : file.selectedBytes + overheadBytes;
+}
+
+function filesOf({ groups }: TableScan): readonly FileScan[] {
+  return groups.flatMap(({ files }) => files);
+}
+
+function sumOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, each) => sum + each, 0);
+}
