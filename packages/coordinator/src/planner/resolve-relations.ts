@@ -7,6 +7,8 @@ import { QueryError } from '@svc/base';
 import type { FragmentView } from '@svc/fragment-fn';
 import { type LoadedView, sqlOfView, viewDialect } from '@svc/lake';
 import { deserializeQuery, rewriteTables, writeSerializedSql } from '@svc/sql';
+import type { CatalogDirectory } from '../catalogs/catalog-directory.js';
+import { loadingOnce } from '../catalogs/loading-once.js';
 import type { Session } from '../identity/session.js';
 import type { SessionSettings } from '../identity/session-settings.js';
 import { engineSchemaName, isInformationSchema } from '../information-schema/names.js';
@@ -14,6 +16,7 @@ import type { AnalyzedQuery } from './analyze.js';
 import { placeOf, schemaName, type TablePlace } from './names.js';
 import { ownerOf, type PlannerDependencies } from './planner-dependencies.js';
 import {
+  addMetadataTable,
   addTable,
   type ResolvedTable,
   type ResolvedTables,
@@ -40,6 +43,8 @@ const maxDepth = 32;
 interface Resolving {
   readonly dependencies: PlannerDependencies;
   readonly session: Session;
+  /** Answers each table as it was when the statement first asked for it. */
+  readonly catalogs: CatalogDirectory;
   readonly signal: AbortSignal;
   readonly tables: ResolvedTables;
   readonly views: Map<string, FragmentView>;
@@ -54,6 +59,7 @@ export async function resolveRelations(
   const state: Resolving = {
     dependencies,
     session,
+    catalogs: loadingOnce(dependencies.catalogsOf(session)),
     signal,
     tables: new Map(),
     views: new Map(),
@@ -71,26 +77,25 @@ async function resolve(
   settings: SessionSettings,
   path: readonly string[],
 ): Promise<void> {
-  const { dependencies, session, signal } = state;
-  const catalogs = dependencies.catalogsOf(session);
+  const { dependencies, catalogs, signal } = state;
   try {
     await addTable(state.tables, request, { settings, catalogs, signal });
   } catch (error) {
     if (!(error instanceof QueryError) || error.code !== 'TABLE_NOT_FOUND') throw error;
     const place = placeOf(request.name, settings, catalogs);
     const isInformation = isInformationSchema(place.identifier.namespace);
-    const view = isInformation ? undefined : await findView(state, place);
-    if (view === undefined) throw error;
-    await addView(state, { request, settings, place, view, path });
+    if (isInformation) throw error;
+    const view = await findView(state, place);
+    if (view !== undefined) return await addView(state, { request, settings, place, view, path });
+    const { metadataFiles } = dependencies;
+    if (!(await addMetadataTable(state.tables, request, { settings, catalogs, signal, metadataFiles })))
+      throw error;
   }
 }
 
-async function findView(
-  { dependencies, session, signal }: Resolving,
-  place: TablePlace,
-): Promise<LoadedView | undefined> {
+async function findView({ catalogs, signal }: Resolving, place: TablePlace): Promise<LoadedView | undefined> {
   try {
-    const { catalog } = dependencies.catalogsOf(session).get(place.catalog);
+    const { catalog } = catalogs.get(place.catalog);
     return await catalog.loadView(place.identifier, { signal });
   } catch (error) {
     if (error instanceof QueryError && error.code === 'TABLE_NOT_FOUND') return undefined;
@@ -160,11 +165,10 @@ function refuseInView({ gated }: AnalyzedQuery, name: string): void {
 
 /** The view's SQL with every table by its full name: whoever reads it has other defaults. */
 async function qualifiedSql(
-  { dependencies, session, signal }: Resolving,
+  { dependencies, session, catalogs, signal }: Resolving,
   { parsed }: AnalyzedQuery,
   settings: SessionSettings,
 ): Promise<string> {
-  const catalogs = dependencies.catalogsOf(session);
   const query = rewriteTables(parsed, (reference) => {
     const { catalog, identifier } = placeOf(reference, settings, catalogs);
     const schema = engineSchemaName(schemaName(identifier.namespace));
