@@ -20,34 +20,27 @@ export function cellData(type: IcebergType, cells: Cells): Data {
       return dataOf({
         type: arrow,
         ...shared,
-        valueOffsets: offsets(lists.map(({ length }) => length)),
+        valueOffsets: offsets(lists, ({ length }) => length),
         child,
       });
     }
     case 'map': {
-      const maps = cells.map((cell) => (cell instanceof Map ? [...cell] : []));
-      const entries = maps.flat();
+      const [keys, values]: [Cell[], Cell[]] = [[], []];
+      const ends = offsets(cells, (cell) => {
+        if (!(cell instanceof Map)) return 0;
+        for (const [key, value] of cell) {
+          keys.push(key);
+          values.push(value);
+        }
+        return cell.size;
+      });
       const child = dataOf({
         type: arrow.children[0]?.type,
-        length: entries.length,
+        length: keys.length,
         nullCount: 0,
-        children: [
-          cellData(
-            type.key,
-            entries.map(([key]) => key),
-          ),
-          cellData(
-            type.value,
-            entries.map(([, value]) => value),
-          ),
-        ],
+        children: [cellData(type.key, keys), cellData(type.value, values)],
       });
-      return dataOf({
-        type: arrow,
-        ...shared,
-        valueOffsets: offsets(maps.map(({ length }) => length)),
-        child,
-      });
+      return dataOf({ type: arrow, ...shared, valueOffsets: ends, child });
     }
     case 'struct': {
       const structs = cells.map((cell) => (isSequence(cell) ? cell : []));
@@ -74,16 +67,19 @@ export function cellData(type: IcebergType, cells: Cells): Data {
 function primitives(type: PrimitiveType, cells: Cells) {
   switch (type.kind) {
     case 'string':
+      return textData(cells.map((cell) => (typeof cell === 'string' ? cell : '')));
     case 'uuid':
-      return variable(cells.map((cell) => Buffer.from(typeof cell === 'string' ? cell : uuidText(cell))));
+      return textData(cells.map(uuidText));
     case 'fixed':
     case 'binary':
-    case 'unsupported':
-      return variable(cells.map((cell) => (cell instanceof Uint8Array ? cell : new Uint8Array())));
+    case 'unsupported': {
+      const values = cells.map((cell) => (cell instanceof Uint8Array ? cell : noBytes));
+      return { valueOffsets: offsets(values, ({ length }) => length), data: Buffer.concat(values) };
+    }
     case 'float':
-      return { data: Float32Array.from(cells, Number) };
+      return { data: numbers(new Float32Array(cells.length), cells) };
     case 'double':
-      return { data: Float64Array.from(cells, Number) };
+      return { data: numbers(new Float64Array(cells.length), cells) };
     case 'decimal':
       return { data: decimals(cells) };
     case 'long':
@@ -91,12 +87,30 @@ function primitives(type: PrimitiveType, cells: Cells) {
     case 'timestamp':
     case 'timestamptz':
     case 'timestamp_ns':
-      return { data: BigInt64Array.from(cells, bigintOf) };
+      return { data: longs(cells, 1n) };
     case 'timestamptz_ns':
-      return { data: BigInt64Array.from(cells, (cell) => BigInt.asIntN(64, bigintOf(cell) / 1000n)) };
+      return { data: longs(cells, 1000n) };
     default:
-      return { data: Int32Array.from(cells, Number) };
+      return { data: numbers(new Int32Array(cells.length), cells) };
   }
+}
+
+const noBytes = new Uint8Array();
+
+function numbers<T extends Int32Array | Float32Array | Float64Array>(target: T, cells: Cells): T {
+  cells.forEach((cell, index) => {
+    if (typeof cell === 'number') target[index] = cell;
+  });
+  return target;
+}
+
+function longs(cells: Cells, divisor: bigint): BigInt64Array {
+  const target = new BigInt64Array(cells.length);
+  cells.forEach((cell, index) => {
+    const value = bigintOf(cell);
+    target[index] = divisor === 1n ? value : (value - (((value % divisor) + divisor) % divisor)) / divisor;
+  });
+  return target;
 }
 
 function isSequence(cell: Cell | undefined): cell is readonly Cell[] {
@@ -104,7 +118,8 @@ function isSequence(cell: Cell | undefined): cell is readonly Cell[] {
 }
 
 function bigintOf(cell: Cell | undefined): bigint {
-  return typeof cell === 'bigint' ? cell : 0n;
+  if (typeof cell === 'bigint') return cell;
+  return typeof cell === 'number' ? BigInt(cell) : 0n;
 }
 
 function validity(cells: Cells): { readonly nullCount: number; readonly nullBitmap?: Uint8Array } {
@@ -121,11 +136,11 @@ function setBit(bitmap: Uint8Array, index: number): void {
   bitmap[index >> 3] = (bitmap[index >> 3] ?? 0) | (1 << (index & 7));
 }
 
-function offsets(lengths: readonly number[]): Int32Array {
-  const ends = new Int32Array(lengths.length + 1);
+function offsets<T>(values: readonly T[], lengthOf: (value: T) => number): Int32Array {
+  const ends = new Int32Array(values.length + 1);
   let end = 0;
-  lengths.forEach((length, index) => {
-    end += length;
+  values.forEach((value, index) => {
+    end += lengthOf(value);
     if (end > 0x7fffffff)
       throw new QueryError('RESULT_TOO_LARGE', 'A column of a metadata table is too large.');
     ends[index + 1] = end;
@@ -133,8 +148,13 @@ function offsets(lengths: readonly number[]): Int32Array {
   return ends;
 }
 
-function variable(values: readonly Uint8Array[]) {
-  return { valueOffsets: offsets(values.map(({ length }) => length)), data: Buffer.concat(values) };
+function textData(texts: readonly string[]) {
+  const valueOffsets = offsets(texts, (text) => Buffer.byteLength(text));
+  const data = Buffer.allocUnsafe(valueOffsets[texts.length] ?? 0);
+  texts.forEach((text, index) => {
+    data.write(text, valueOffsets[index] ?? 0);
+  });
+  return { valueOffsets, data };
 }
 
 /** Two's complement of 128 bits, least significant word first. */

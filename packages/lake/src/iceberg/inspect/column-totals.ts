@@ -37,7 +37,7 @@ export class ColumnTotals {
   cell(): Cell {
     const [min, max] = [this.#min ?? null, this.#max ?? null];
     if (min === null && max === null && this.#nullCount === null) return null;
-    return [min, max, countCell(this.#nullCount), countCell(this.#nanCount)];
+    return [min, max, this.#nullCount, this.#nanCount];
   }
 
   /** `null`: a file did not say. */
@@ -55,8 +55,4 @@ export class ColumnTotals {
 
 function sum(total: number | null, count: number | undefined): number | null {
   return total === null || count === undefined ? null : total + count;
-}
-
-function countCell(count: number | null): Cell {
-  return count === null ? null : BigInt(count);
 }

@@ -3,7 +3,7 @@ import { primitiveTypes, typedPartitionSpecs } from '../scan/partition-types.js'
 import type { ResolvedSnapshot } from '../scan/resolve-snapshot.js';
 import { decodeBinaryValue } from '../spec/binary-value.js';
 import { printJsonValue } from '../spec/json-value.js';
-import { type JsonValue, jsonNumber, printJson } from '../spec/lossless-json.js';
+import { isJsonNumber } from '../spec/lossless-json.js';
 import { isPrimitive } from '../spec/type-text.js';
 import type { NestedField, PrimitiveType } from '../spec/types.js';
 import type { SeldomField } from './file-entries.js';
@@ -43,6 +43,7 @@ export function filesTable(table: LoadedTable, { snapshot, schema }: ResolvedSna
   const specs = typedPartitionSpecs(table.metadata, schema);
   const columnTypes = primitiveTypes(table.metadata, schema);
   const partition = partitionColumn(specs);
+  const readable = readableColumns(schema.fields);
   const counts = (
     name: string,
     key: 'columnSizes' | 'valueCounts' | 'nullValueCounts' | 'nanValueCounts',
@@ -50,7 +51,7 @@ export function filesTable(table: LoadedTable, { snapshot, schema }: ResolvedSna
     name,
     type: countMap,
     reads: [key],
-    cell: (file: LiveFile) => countCells(file[key]),
+    cell: (file: LiveFile) => file[key],
   });
   const bounds = (name: string, key: 'lowerBounds' | 'upperBounds') => ({
     name,
@@ -72,8 +73,8 @@ export function filesTable(table: LoadedTable, { snapshot, schema }: ResolvedSna
             cell: (file: LiveFile) => partition.cell(file.partitionSpec, file.partition),
           },
         ]),
-    { name: 'record_count', type: types.long, cell: (file) => BigInt(file.recordCount) },
-    { name: 'file_size_in_bytes', type: types.long, cell: (file) => BigInt(file.sizeBytes) },
+    { name: 'record_count', type: types.long, cell: (file) => file.recordCount },
+    { name: 'file_size_in_bytes', type: types.long, cell: (file) => file.sizeBytes },
     counts('column_sizes', 'columnSizes'),
     counts('value_counts', 'valueCounts'),
     counts('null_value_counts', 'nullValueCounts'),
@@ -85,7 +86,7 @@ export function filesTable(table: LoadedTable, { snapshot, schema }: ResolvedSna
       name: 'split_offsets',
       type: listOf(types.long),
       reads: ['splitOffsets'],
-      cell: (file) => file.splitOffsets?.map(BigInt) ?? null,
+      cell: (file) => file.splitOffsets,
     },
     {
       name: 'equality_ids',
@@ -98,7 +99,7 @@ export function filesTable(table: LoadedTable, { snapshot, schema }: ResolvedSna
       name: 'readable_metrics',
       type: types.string,
       reads: metrics,
-      cell: (file) => printJson(readableMetrics(file, schema.fields)),
+      cell: (file) => readableMetrics(file, readable),
     },
   ];
   return {
@@ -118,10 +119,6 @@ export function filesTable(table: LoadedTable, { snapshot, schema }: ResolvedSna
   };
 }
 
-function countCells(counts: ReadonlyMap<number, number> | null): Cell {
-  return counts && new Map([...counts].map(([id, count]) => [id, BigInt(count)]));
-}
-
 /** Of columns that the table has or had. */
 function boundCells(
   bounds: ReadonlyMap<number, Uint8Array> | null,
@@ -137,36 +134,40 @@ function boundCells(
   return cells;
 }
 
-/** By column; those within structs by their path. */
-function readableMetrics(
-  file: LiveFile,
-  fields: readonly NestedField[],
-  path = '',
-): Record<string, JsonValue> {
-  const metricsByName: Record<string, JsonValue> = {};
-  for (const { id, name, type } of fields) {
-    const key = `${path}${name}`;
-    if (type.kind === 'struct') Object.assign(metricsByName, readableMetrics(file, type.fields, `${key}.`));
-    else if (isPrimitive(type))
-      metricsByName[key] = {
-        column_size: count(file.columnSizes, id),
-        value_count: count(file.valueCounts, id),
-        null_value_count: count(file.nullValueCounts, id),
-        nan_value_count: count(file.nanValueCounts, id),
-        lower_bound: bound(file.lowerBounds, id, type),
-        upper_bound: bound(file.upperBounds, id, type),
-      };
-  }
-  return metricsByName;
+interface ReadableColumn {
+  readonly id: number;
+  readonly type: PrimitiveType;
+  /** The column's path, as a JSON text. */
+  readonly key: string;
 }
 
-function count(counts: ReadonlyMap<number, number> | null, id: number): JsonValue {
-  const value = counts?.get(id);
-  return value === undefined ? null : jsonNumber(value);
+/** Columns of primitive types; those within structs by their path. */
+function readableColumns(fields: readonly NestedField[], path = ''): readonly ReadableColumn[] {
+  return fields.flatMap(({ id, name, type }) => {
+    if (type.kind === 'struct') return readableColumns(type.fields, `${path}${name}.`);
+    return isPrimitive(type) ? [{ id, type, key: JSON.stringify(`${path}${name}`) }] : [];
+  });
 }
 
-function bound(bounds: ReadonlyMap<number, Uint8Array> | null, id: number, type: PrimitiveType): JsonValue {
+/** A JSON text, by column. */
+function readableMetrics(file: LiveFile, columns: readonly ReadableColumn[]): string {
+  const entries = columns.map(
+    ({ id, type, key }) =>
+      `${key}:{"column_size":${count(file.columnSizes, id)},"value_count":${count(file.valueCounts, id)},` +
+      `"null_value_count":${count(file.nullValueCounts, id)},"nan_value_count":${count(file.nanValueCounts, id)},` +
+      `"lower_bound":${bound(file.lowerBounds, id, type)},"upper_bound":${bound(file.upperBounds, id, type)}}`,
+  );
+  return `{${entries.join(',')}}`;
+}
+
+function count(counts: ReadonlyMap<number, number> | null, id: number): string {
+  return String(counts?.get(id) ?? null);
+}
+
+function bound(bounds: ReadonlyMap<number, Uint8Array> | null, id: number, type: PrimitiveType): string {
   const bytes = bounds?.get(id);
   const value = bytes === undefined ? undefined : decodeBinaryValue(type, bytes);
-  return value === undefined ? null : printJsonValue(type, value);
+  if (value === undefined) return 'null';
+  const json = printJsonValue(type, value);
+  return isJsonNumber(json) ? String(json) : JSON.stringify(json);
 }

@@ -37,15 +37,15 @@ export function manifestsTable(table: LoadedTable, { snapshot, schema }: Resolve
   const specs = typedPartitionSpecs(table.metadata, schema);
   const columns: readonly MetadataColumn<Item>[] = [
     { name: 'path', type: types.string, cell: (each) => each.location },
-    { name: 'length', type: types.long, cell: (each) => longOf(each.lengthBytes) },
+    { name: 'length', type: types.long, cell: (each) => each.lengthBytes },
     { name: 'partition_spec_id', type: types.int, cell: (each) => each.specId },
     { name: 'added_snapshot_id', type: types.long, cell: (each) => each.addedSnapshotId },
     { name: 'added_data_files_count', type: types.int, cell: (each) => each.addedFileCount },
-    { name: 'added_rows_count', type: types.long, cell: (each) => longOf(each.addedRowCount) },
+    { name: 'added_rows_count', type: types.long, cell: (each) => each.addedRowCount },
     { name: 'existing_data_files_count', type: types.int, cell: (each) => each.existingFileCount },
-    { name: 'existing_rows_count', type: types.long, cell: (each) => longOf(each.existingRowCount) },
+    { name: 'existing_rows_count', type: types.long, cell: (each) => each.existingRowCount },
     { name: 'deleted_data_files_count', type: types.int, cell: (each) => each.deletedFileCount },
-    { name: 'deleted_rows_count', type: types.long, cell: (each) => longOf(each.deletedRowCount) },
+    { name: 'deleted_rows_count', type: types.long, cell: (each) => each.deletedRowCount },
     {
       name: 'partition_summaries',
       type: listOf(summaryType),
@@ -64,10 +64,6 @@ export function manifestsTable(table: LoadedTable, { snapshot, schema }: Resolve
       }
     },
   };
-}
-
-function longOf(value: number | null): bigint | null {
-  return value === null ? null : BigInt(value);
 }
 
 function summaryCells({ partitions }: Item, spec: TypedPartitionSpec): Cell {

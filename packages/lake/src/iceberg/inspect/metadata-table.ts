@@ -4,8 +4,8 @@ import type { PrimitiveValue } from '../spec/values.js';
 import type { InspectOptions } from './snapshot-manifests.js';
 
 /**
- * A value of a metadata table: a primitive as PrimitiveValue has it, the elements of a list, the fields of a struct in
- * their order, or the entries of a map.
+ * A value of a metadata table: a primitive as PrimitiveValue has it (a long may be a number too), the elements of a list,
+ * the fields of a struct in their order, or the entries of a map.
  */
 export type Cell = null | PrimitiveValue | readonly Cell[] | ReadonlyMap<PrimitiveValue, Cell>;
 

@@ -53,9 +53,9 @@ export function partitionsTable(table: LoadedTable, { snapshot, schema }: Resolv
     ...(partition === undefined
       ? []
       : [{ name: 'partition', type: partition.type, cell: (each: PartitionTotals) => each.partition }]),
-    { name: 'record_count', type: types.long, cell: (each) => BigInt(each.recordCount) },
-    { name: 'file_count', type: types.long, cell: (each) => BigInt(each.fileCount) },
-    { name: 'total_size', type: types.long, cell: (each) => BigInt(each.sizeBytes) },
+    { name: 'record_count', type: types.long, cell: (each) => each.recordCount },
+    { name: 'file_count', type: types.long, cell: (each) => each.fileCount },
+    { name: 'total_size', type: types.long, cell: (each) => each.sizeBytes },
     ...(dataColumns.length === 0
       ? []
       : [

@@ -1,14 +1,12 @@
 /** Bounds and partition values as text: values as the specification writes them in JSON, parts of time as dates. */
 import { decodeBinaryValue } from '../spec/binary-value.js';
 import { printDate, printJsonValue } from '../spec/json-value.js';
-import { printJson } from '../spec/lossless-json.js';
 import type { PrimitiveType } from '../spec/types.js';
 import type { PrimitiveValue } from '../spec/values.js';
 import type { Transform } from '../transforms/transform.js';
 
 export function valueText(type: PrimitiveType, value: PrimitiveValue): string {
-  const json = printJsonValue(type, value);
-  return typeof json === 'string' ? json : printJson(json);
+  return String(printJsonValue(type, value));
 }
 
 /** `null` when the bytes cannot be of this type. */
