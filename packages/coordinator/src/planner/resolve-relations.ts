@@ -6,10 +6,9 @@
 import { QueryError } from '@svc/base';
 import type { FragmentView } from '@svc/fragment-fn';
 import { type LoadedView, sqlOfView, viewDialect } from '@svc/lake';
-import { deserializeQuery, rewriteTables, writeSerializedSql } from '@svc/sql';
+import { deserializeQuery, rewriteTables, tableKey, writeSerializedSql } from '@svc/sql';
 import type { CatalogDirectory } from '../catalogs/catalog-directory.js';
 import { loadingOnce } from '../catalogs/loading-once.js';
-import type { Session } from '../identity/session.js';
 import type { SessionSettings } from '../identity/session-settings.js';
 import { engineSchemaName, isInformationSchema } from '../information-schema/names.js';
 import type { AnalyzedQuery } from './analyze.js';
@@ -23,6 +22,7 @@ import {
   relationKey,
   type TableRequest,
 } from './resolve-tables.js';
+import { pinReference, type TimeTravelOptions } from './time-travel.js';
 
 export interface ResolvedRelations {
   readonly tables: readonly ResolvedTable[];
@@ -32,38 +32,38 @@ export interface ResolvedRelations {
   readonly usesStatementValues: boolean;
 }
 
-export interface RelationsToResolve {
+export interface RelationsToResolve extends TimeTravelOptions {
   readonly requests: readonly TableRequest[];
-  readonly session: Session;
-  readonly signal: AbortSignal;
 }
 
 const maxDepth = 32;
 
-interface Resolving {
+interface Resolving extends TimeTravelOptions {
   readonly dependencies: PlannerDependencies;
-  readonly session: Session;
+  readonly nowMs: number;
   /** Answers each table as it was when the statement first asked for it. */
   readonly catalogs: CatalogDirectory;
-  readonly signal: AbortSignal;
   readonly tables: ResolvedTables;
   readonly views: Map<string, FragmentView>;
   usesStatementValues: boolean;
+  /** So many references within views have been named. */
+  pinnedCount: number;
 }
 
 /** Throws what resolving tables throws, and NOT_SUPPORTED for a view that cannot be read, by name. */
 export async function resolveRelations(
   dependencies: PlannerDependencies,
-  { requests, session, signal }: RelationsToResolve,
+  { requests, ...options }: RelationsToResolve,
 ): Promise<ResolvedRelations> {
+  const { session } = options;
   const state: Resolving = {
+    ...options,
     dependencies,
-    session,
     catalogs: loadingOnce(dependencies.catalogsOf(session)),
-    signal,
     tables: new Map(),
     views: new Map(),
     usesStatementValues: false,
+    pinnedCount: 0,
   };
   for (const request of requests) await resolve(state, request, session.settings, []);
   const { usesStatementValues } = state;
@@ -141,26 +141,26 @@ async function addView(state: Resolving, { request, settings, place, view, path 
   };
   const query = await state.dependencies.analyzer.analyzeView(sql, ownerOf(state.session), state.signal);
   refuseInView(query, name);
-  for (const reference of query.gated.tables)
-    await resolve(state, { name: reference, pin: { kind: 'current' } }, own, [...path, key]);
+  const viewNames = new Map<string, string>();
+  for (const reference of query.gated.tables) {
+    const suffix = `v${state.pinnedCount++}`;
+    const request = await pinReference(state.dependencies, reference, suffix, state);
+    if (request.viewName !== undefined) viewNames.set(tableKey(reference), request.viewName);
+    await resolve(state, request, own, [...path, key]);
+  }
   state.usesStatementValues ||= query.gated.usesStatementValues;
   state.views.set(key, {
     catalog,
     schema,
     table: request.name.table,
     columns: view.metadata.schema.fields.map((field) => field.name),
-    sql: await qualifiedSql(state, query, own),
+    sql: await qualifiedSql(state, query, own, viewNames),
   });
 }
 
 function refuseInView({ gated }: AnalyzedQuery, name: string): void {
   if (gated.parameters.length > 0)
     throw new QueryError('NOT_SUPPORTED', `The view ${name} has parameters, which nobody can give a view.`);
-  if (gated.tables.some(({ timeTravel }) => timeTravel !== undefined))
-    throw new QueryError(
-      'NOT_SUPPORTED',
-      `The view ${name} reads a table as of a time or version, which views may not.`,
-    );
 }
 
 /** The view's SQL with every table by its full name: whoever reads it has other defaults. */
@@ -168,11 +168,12 @@ async function qualifiedSql(
   { dependencies, session, catalogs, signal }: Resolving,
   { parsed }: AnalyzedQuery,
   settings: SessionSettings,
+  viewNames: ReadonlyMap<string, string>,
 ): Promise<string> {
   const query = rewriteTables(parsed, (reference) => {
     const { catalog, identifier } = placeOf(reference, settings, catalogs);
     const schema = engineSchemaName(schemaName(identifier.namespace));
-    return { catalog, schema, table: identifier.name };
+    return { catalog, schema, table: viewNames.get(tableKey(reference)) ?? identifier.name };
   });
   const lease = await dependencies.pool.lease({ owner: ownerOf(session), lane: 'small', signal });
   try {
