@@ -58,6 +58,7 @@ function printDetails(details: object): readonly string[] {
 function printTable(reference: TableReference): string {
   const parts = [reference.catalog, reference.schema, reference.table].filter((part) => part !== undefined);
   const name = parts.some((part) => !/^\w+$/.test(part)) ? JSON.stringify(parts) : parts.join('.');
+  if (reference.timeTravel?.kind === 'expression') return `${name}@expression`;
   const point = (JSON.parse(tableKey(reference)) as unknown[])[3];
   return Array.isArray(point) ? `${name}@${point.join(':')}` : name;
 }

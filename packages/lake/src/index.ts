@@ -28,6 +28,12 @@ export { type PlanDeltaScanOptions, planDeltaScan } from './delta/plan-delta-sca
 export type { DeltaTable } from './delta/table/delta-table.js';
 export { metadataBytes } from './iceberg/cache/metadata-bytes.js';
 export { createMetadataFiles, type MetadataFiles } from './iceberg/cache/metadata-files.js';
+export type { Cell, MetadataTable } from './iceberg/inspect/metadata-table.js';
+export {
+  isMetadataTableKind,
+  openMetadataTable,
+  splitMetadataName,
+} from './iceberg/inspect/open-metadata-table.js';
 export {
   type FilePlan,
   type FilePlanCounts,

@@ -10,6 +10,7 @@ export { type GatedQuery, gate, tableKey } from './gate/gate.js';
 export { rewriteTables, type TableTarget } from './gate/rewrite-tables.js';
 export { type StatementValues, statementValueMacros } from './gate/statement-values.js';
 export type { TableReference, TimeTravel } from './gate/table-gate.js';
+export { selectOfExpression } from './gate/time-expression.js';
 export {
   isJsonArray,
   isJsonObject,

@@ -4,14 +4,15 @@ import type { CatalogDirectory } from '../catalogs/catalog-directory.js';
 import type { SessionSettings } from '../identity/session-settings.js';
 import { findInformationView } from '../information-schema/find-information-view.js';
 import { informationSchema, isInformationSchema } from '../information-schema/names.js';
+import { findMetadataTable } from '../metadata-tables/find-metadata-table.js';
 import { placeOf, schemaName, writtenName } from './names.js';
 
 /** A table or view as its metadata says, without any of its data. */
 export type Relation = (
   | { readonly kind: 'table'; readonly loaded: LoadedTable }
   | { readonly kind: 'view'; readonly loaded: LoadedView }
-  /** One of information_schema. */
-  | { readonly kind: 'information' }
+  /** One of information_schema, or a metadata table. */
+  | { readonly kind: 'computed' }
 ) & {
   /** As the catalog spells them. */
   readonly path: readonly [catalog: string, schema: string, name: string];
@@ -30,7 +31,7 @@ export async function loadRelation(
   if (isInformationSchema(place.identifier.namespace)) {
     const view = findInformationView(place);
     const path = [place.catalog, informationSchema, view.name] as const;
-    return { kind: 'information', path, columns: view.fields };
+    return { kind: 'computed', path, columns: view.fields };
   }
   const { catalog } = catalogs.get(place.catalog);
   try {
@@ -41,8 +42,12 @@ export async function loadRelation(
   } catch (error) {
     if (!(error instanceof QueryError) || error.code !== 'TABLE_NOT_FOUND') throw error;
     const loaded = await catalog.loadView(place.identifier, { signal }).catch(() => undefined);
-    // The table's error: it names what is near.
-    if (loaded === undefined) throw error;
+    if (loaded === undefined) {
+      const found = await findMetadataTable(place, catalog, { pin: { kind: 'current' }, signal });
+      // The table's error: it names what is near.
+      if (found === undefined) throw error;
+      return { kind: 'computed', path: found.path, columns: found.table.fields };
+    }
     const path = pathOf(place.catalog, loaded);
     return { kind: 'view', loaded, path, columns: loaded.metadata.schema.fields };
   }

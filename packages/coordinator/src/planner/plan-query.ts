@@ -62,23 +62,15 @@ async function bindQuery(
   const { settings } = session;
   const files = await resolveFiles(dependencies, query, session, signal);
   const parsed = withFileTables(query.parsed, files);
-  const { references, rewritten } = await pinReferences(
-    dependencies,
-    { parsed, gated: query.gated },
-    session,
-    signal,
-  );
-  const relations = await resolveRelations(dependencies, {
-    requests: references,
-    session,
-    signal,
-  });
+  const times = { session, signal, nowMs: dependencies.now().getTime() };
+  const { references, rewritten } = await pinReferences(dependencies, { parsed, gated: query.gated }, times);
+  const relations = await resolveRelations(dependencies, { ...times, requests: references });
   const { views, usesStatementValues } = relations;
   const tables = [...relations.tables, ...files.map(({ table }) => table)];
   const setup =
     query.gated.usesStatementValues || usesStatementValues
       ? statementValueMacros({
-          nowMicros: BigInt(dependencies.now().getTime()) * 1000n,
+          nowMicros: BigInt(times.nowMs) * 1000n,
           user: session.identity.username,
           catalog: settings.catalog,
           schema: settings.schema ?? '',

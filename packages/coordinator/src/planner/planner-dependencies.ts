@@ -1,6 +1,6 @@
 import type { EnginePool } from '@svc/engine';
 import type { FragmentLimits } from '@svc/fragment-fn';
-import type { TableScan, WritableCatalog } from '@svc/lake';
+import type { MetadataFiles, TableScan, WritableCatalog } from '@svc/lake';
 import type { ScanRequest } from '@svc/sql';
 import type { CatalogDirectory } from '../catalogs/catalog-directory.js';
 import type { FileRelations } from '../files/file-relations.js';
@@ -15,6 +15,8 @@ export interface PlannerDependencies {
   catalogsOf(session: Session): CatalogDirectory;
   /** The same for statements that change something, which are never answered from a session's context. */
   catalogsToChange(session: Session): CatalogDirectory<WritableCatalog>;
+  /** Reads the manifests that metadata tables show. */
+  readonly metadataFiles: MetadataFiles;
   readonly plans: StubPlanCache;
   readonly analyzer: Analyzer;
   readonly limits: FragmentLimits;

@@ -6,20 +6,23 @@
 import { QueryError } from '@svc/base';
 import type { FragmentView } from '@svc/fragment-fn';
 import { type LoadedView, sqlOfView, viewDialect } from '@svc/lake';
-import { deserializeQuery, rewriteTables, writeSerializedSql } from '@svc/sql';
-import type { Session } from '../identity/session.js';
+import { deserializeQuery, rewriteTables, tableKey, writeSerializedSql } from '@svc/sql';
+import type { CatalogDirectory } from '../catalogs/catalog-directory.js';
+import { loadingOnce } from '../catalogs/loading-once.js';
 import type { SessionSettings } from '../identity/session-settings.js';
 import { engineSchemaName, isInformationSchema } from '../information-schema/names.js';
 import type { AnalyzedQuery } from './analyze.js';
 import { placeOf, schemaName, type TablePlace } from './names.js';
 import { ownerOf, type PlannerDependencies } from './planner-dependencies.js';
 import {
+  addMetadataTable,
   addTable,
   type ResolvedTable,
   type ResolvedTables,
   relationKey,
   type TableRequest,
 } from './resolve-tables.js';
+import { pinReference, type TimeTravelOptions } from './time-travel.js';
 
 export interface ResolvedRelations {
   readonly tables: readonly ResolvedTable[];
@@ -29,35 +32,38 @@ export interface ResolvedRelations {
   readonly usesStatementValues: boolean;
 }
 
-export interface RelationsToResolve {
+export interface RelationsToResolve extends TimeTravelOptions {
   readonly requests: readonly TableRequest[];
-  readonly session: Session;
-  readonly signal: AbortSignal;
 }
 
 const maxDepth = 32;
 
-interface Resolving {
+interface Resolving extends TimeTravelOptions {
   readonly dependencies: PlannerDependencies;
-  readonly session: Session;
-  readonly signal: AbortSignal;
+  readonly nowMs: number;
+  /** Answers each table as it was when the statement first asked for it. */
+  readonly catalogs: CatalogDirectory;
   readonly tables: ResolvedTables;
   readonly views: Map<string, FragmentView>;
   usesStatementValues: boolean;
+  /** So many references within views have been named. */
+  pinnedCount: number;
 }
 
 /** Throws what resolving tables throws, and NOT_SUPPORTED for a view that cannot be read, by name. */
 export async function resolveRelations(
   dependencies: PlannerDependencies,
-  { requests, session, signal }: RelationsToResolve,
+  { requests, ...options }: RelationsToResolve,
 ): Promise<ResolvedRelations> {
+  const { session } = options;
   const state: Resolving = {
+    ...options,
     dependencies,
-    session,
-    signal,
+    catalogs: loadingOnce(dependencies.catalogsOf(session)),
     tables: new Map(),
     views: new Map(),
     usesStatementValues: false,
+    pinnedCount: 0,
   };
   for (const request of requests) await resolve(state, request, session.settings, []);
   const { usesStatementValues } = state;
@@ -71,26 +77,25 @@ async function resolve(
   settings: SessionSettings,
   path: readonly string[],
 ): Promise<void> {
-  const { dependencies, session, signal } = state;
-  const catalogs = dependencies.catalogsOf(session);
+  const { dependencies, catalogs, signal } = state;
   try {
     await addTable(state.tables, request, { settings, catalogs, signal });
   } catch (error) {
     if (!(error instanceof QueryError) || error.code !== 'TABLE_NOT_FOUND') throw error;
     const place = placeOf(request.name, settings, catalogs);
     const isInformation = isInformationSchema(place.identifier.namespace);
-    const view = isInformation ? undefined : await findView(state, place);
-    if (view === undefined) throw error;
-    await addView(state, { request, settings, place, view, path });
+    if (isInformation) throw error;
+    const view = await findView(state, place);
+    if (view !== undefined) return await addView(state, { request, settings, place, view, path });
+    const { metadataFiles } = dependencies;
+    if (!(await addMetadataTable(state.tables, request, { settings, catalogs, signal, metadataFiles })))
+      throw error;
   }
 }
 
-async function findView(
-  { dependencies, session, signal }: Resolving,
-  place: TablePlace,
-): Promise<LoadedView | undefined> {
+async function findView({ catalogs, signal }: Resolving, place: TablePlace): Promise<LoadedView | undefined> {
   try {
-    const { catalog } = dependencies.catalogsOf(session).get(place.catalog);
+    const { catalog } = catalogs.get(place.catalog);
     return await catalog.loadView(place.identifier, { signal });
   } catch (error) {
     if (error instanceof QueryError && error.code === 'TABLE_NOT_FOUND') return undefined;
@@ -136,39 +141,39 @@ async function addView(state: Resolving, { request, settings, place, view, path 
   };
   const query = await state.dependencies.analyzer.analyzeView(sql, ownerOf(state.session), state.signal);
   refuseInView(query, name);
-  for (const reference of query.gated.tables)
-    await resolve(state, { name: reference, pin: { kind: 'current' } }, own, [...path, key]);
+  const viewNames = new Map<string, string>();
+  for (const reference of query.gated.tables) {
+    const suffix = `v${state.pinnedCount++}`;
+    const request = await pinReference(state.dependencies, reference, suffix, state);
+    if (request.viewName !== undefined) viewNames.set(tableKey(reference), request.viewName);
+    await resolve(state, request, own, [...path, key]);
+  }
   state.usesStatementValues ||= query.gated.usesStatementValues;
   state.views.set(key, {
     catalog,
     schema,
     table: request.name.table,
     columns: view.metadata.schema.fields.map((field) => field.name),
-    sql: await qualifiedSql(state, query, own),
+    sql: await qualifiedSql(state, query, own, viewNames),
   });
 }
 
 function refuseInView({ gated }: AnalyzedQuery, name: string): void {
   if (gated.parameters.length > 0)
     throw new QueryError('NOT_SUPPORTED', `The view ${name} has parameters, which nobody can give a view.`);
-  if (gated.tables.some(({ timeTravel }) => timeTravel !== undefined))
-    throw new QueryError(
-      'NOT_SUPPORTED',
-      `The view ${name} reads a table as of a time or version, which views may not.`,
-    );
 }
 
 /** The view's SQL with every table by its full name: whoever reads it has other defaults. */
 async function qualifiedSql(
-  { dependencies, session, signal }: Resolving,
+  { dependencies, session, catalogs, signal }: Resolving,
   { parsed }: AnalyzedQuery,
   settings: SessionSettings,
+  viewNames: ReadonlyMap<string, string>,
 ): Promise<string> {
-  const catalogs = dependencies.catalogsOf(session);
   const query = rewriteTables(parsed, (reference) => {
     const { catalog, identifier } = placeOf(reference, settings, catalogs);
     const schema = engineSchemaName(schemaName(identifier.namespace));
-    return { catalog, schema, table: identifier.name };
+    return { catalog, schema, table: viewNames.get(tableKey(reference)) ?? identifier.name };
   });
   const lease = await dependencies.pool.lease({ owner: ownerOf(session), lane: 'small', signal });
   try {

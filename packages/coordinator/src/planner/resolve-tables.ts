@@ -2,6 +2,7 @@ import { QueryError } from '@svc/base';
 import { type EngineColumn, engineColumns, type FragmentFiles } from '@svc/fragment-fn';
 import {
   type LoadedTable,
+  type MetadataFiles,
   type NestedField,
   type ObjectStore,
   resolveSnapshot,
@@ -13,6 +14,8 @@ import type { CatalogDirectory } from '../catalogs/catalog-directory.js';
 import type { SessionSettings } from '../identity/session-settings.js';
 import { findInformationView } from '../information-schema/find-information-view.js';
 import { engineSchemaName, isInformationSchema } from '../information-schema/names.js';
+import { findMetadataTable } from '../metadata-tables/find-metadata-table.js';
+import { metadataRows } from '../metadata-tables/metadata-rows.js';
 import { placeOf, schemaName, type WrittenName } from './names.js';
 
 /** A table as a statement asks for it: under which name, and at which point of its history. */
@@ -56,6 +59,8 @@ export interface DeltaSource {
 export interface ComputedSource {
   readonly kind: 'computed';
   readonly fields: readonly NestedField[];
+  /** The table that the rows tell of, if it is one. */
+  readonly about?: LoadedTable;
   /** Answers an Arrow IPC stream of at least the rows that the request keeps. */
   rows(request: ScanRequest, signal: AbortSignal): Promise<Uint8Array>;
 }
@@ -93,7 +98,11 @@ export async function addTable(
   request: TableRequest,
   options: Omit<ResolveOptions, 'requests'>,
 ): Promise<void> {
-  const table = await resolveOne(request, options);
+  addResolved(resolved, await resolveOne(request, options));
+}
+
+/** Throws NOT_SUPPORTED for tables that the engine could not tell apart. */
+function addResolved(resolved: ResolvedTables, table: ResolvedTable): void {
   const key = relationKey(table.catalog, table.schema, table.table);
   const other = resolved.get(key);
   if (other !== undefined && !isSameTable(other.source, table.source)) {
@@ -104,6 +113,48 @@ export async function addTable(
   }
   if (other === undefined) resolved.set(key, table);
 }
+
+/** Adds the metadata table that is asked for, once it is known that the name is no table's or view's own; false: it asks for none. */
+export async function addMetadataTable(
+  resolved: ResolvedTables,
+  { name, pin, viewName }: TableRequest,
+  { settings, catalogs, signal, metadataFiles }: Omit<ResolveOptions, 'requests'> & MetadataTableOptions,
+): Promise<boolean> {
+  const place = placeOf(name, settings, catalogs);
+  const { catalog } = catalogs.get(place.catalog);
+  const found = await findMetadataTable(place, catalog, { pin, signal });
+  if (found === undefined) return false;
+  const { table, loaded, name: shownName } = found;
+  addResolved(resolved, {
+    catalog: place.catalog,
+    schema: schemaName(place.identifier.namespace),
+    table: viewName ?? name.table,
+    columns: engineColumns(table.fields),
+    rowCount: guessedRows,
+    source: {
+      kind: 'computed',
+      fields: table.fields,
+      about: loaded,
+      rows: (request, signal) =>
+        metadataRows(table, {
+          ...{ name: shownName, request, signal },
+          files: metadataFiles,
+          maxBytes: maxMetadataRowBytes,
+        }),
+    },
+  });
+  return true;
+}
+
+export interface MetadataTableOptions {
+  readonly metadataFiles: MetadataFiles;
+}
+
+/** What the rows of one metadata table may take in a statement. */
+const maxMetadataRowBytes = 128 * 1024 * 1024;
+
+/** Of rows that the coordinator makes. */
+const guessedRows = 1000n;
 
 /** The engine's names do not differ by case, so neither may ours. */
 export function relationKey(...name: readonly string[]): string {
@@ -125,11 +176,24 @@ export function storeOf({ source }: ResolvedTable): ObjectStore | undefined {
 
 /** By name and not by content: somebody may have committed between two loads of one table. */
 function isSameTable(left: TableSource, right: TableSource): boolean {
-  if (left.kind !== 'iceberg' || right.kind !== 'iceberg') return true;
+  const [first, second] = [loadedOf(left), loadedOf(right)];
+  if (first === undefined || second === undefined) return true;
   return (
-    left.loaded.metadataLocation === right.loaded.metadataLocation ||
-    JSON.stringify(left.loaded.identifier) === JSON.stringify(right.loaded.identifier)
+    first.metadataLocation === second.metadataLocation ||
+    JSON.stringify(first.identifier) === JSON.stringify(second.identifier)
   );
+}
+
+function loadedOf(source: TableSource): LoadedTable | undefined {
+  switch (source.kind) {
+    case 'iceberg':
+      return source.loaded;
+    case 'computed':
+      return source.about;
+    case 'delta':
+    case 'files':
+      return undefined;
+  }
 }
 
 async function resolveOne(
@@ -145,7 +209,7 @@ async function resolveOne(
       schema: engineSchemaName(schemaName(place.identifier.namespace)),
       table: name.table,
       columns: engineColumns(view.fields),
-      rowCount: 1000n,
+      rowCount: guessedRows,
       source: {
         kind: 'computed',
         fields: view.fields,

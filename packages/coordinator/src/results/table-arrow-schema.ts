@@ -49,7 +49,7 @@ function flightMetadata(type: IcebergType): Map<string, string> {
 }
 
 /** The same mapping as the engine's (docs/sql.md), by way of the engine type that each Iceberg type becomes. */
-function arrowType(type: IcebergType, timeZone: string): DataType {
+export function arrowType(type: IcebergType, timeZone: string): DataType {
   switch (type.kind) {
     case 'boolean':
       return new Bool();

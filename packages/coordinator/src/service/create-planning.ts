@@ -48,6 +48,7 @@ export function createPlanning({
     catalogsOf: lake.contexts.catalogsOf,
     catalogsToChange: lake.contexts.catalogsToChange,
     refreshCatalogs: ({ identity }) => lake.contexts.refresh(identity.username),
+    metadataFiles: lake.manifests,
     plans: createStubPlanCache(),
     sessionDefaults,
     sessionLimits: { queryTimeoutMs, maxResultBytes },

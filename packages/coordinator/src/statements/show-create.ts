@@ -5,7 +5,7 @@ import { type LoadedTable, type LoadedView, type NestedField, sqlOfView, viewDia
 import { quoteIdentifier, quoteString } from '@svc/sql';
 import type { Relation } from '../planner/load-relation.js';
 
-/** Throws NOT_SUPPORTED for a view of another dialect, or of information_schema. */
+/** Throws NOT_SUPPORTED for a view of another dialect, or of what no statement makes. */
 export function createStatementOf(relation: Relation): string {
   const name = relation.path.map(quoteIdentifier).join('.');
   switch (relation.kind) {
@@ -13,7 +13,7 @@ export function createStatementOf(relation: Relation): string {
       return tableStatement(name, relation.columns, relation.loaded);
     case 'view':
       return viewStatement(name, relation.columns, relation.loaded);
-    case 'information':
+    case 'computed':
       throw new QueryError('NOT_SUPPORTED', `${name} is there by itself: no statement makes it.`);
   }
 }

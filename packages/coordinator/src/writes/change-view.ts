@@ -29,8 +29,6 @@ export async function createView(
   const { catalog, identifier, name, writable } = writablePlace(statement.name, change);
   const query = await dependencies.analyzer.analyzeView(statement.query, ownerOf(session), signal);
   if (query.gated.parameters.length > 0) throw new QueryError('NOT_SUPPORTED', 'A view has no parameters.');
-  if (query.gated.tables.some(({ timeTravel }) => timeTravel !== undefined))
-    throw new QueryError('NOT_SUPPORTED', 'A view reads tables as they are: leave AS OF out of it.');
   const { schema } = await describeQueryStatement(
     { ...dependencies, catalogsOf: dependencies.catalogsToChange },
     { query, session, signal },

@@ -6,6 +6,7 @@ import { identifierValue, stringValue } from '../text/literals.js';
 import { type TokenList, tokenKinds } from '../text/token-list.js';
 import { tokenize } from '../text/tokenizer.js';
 import { constantInteger, constantText } from './constants.js';
+import { isConstantExpression, printExpression } from './time-expression.js';
 
 /** The point in a table's history that a reference asks for. */
 export type TimeTravel =
@@ -15,7 +16,9 @@ export type TimeTravel =
   /** A literal as written; `type` is the engine's name of its type, VARCHAR when it had none. */
   | { readonly kind: 'timestamp'; readonly type: string; readonly text: string }
   /** now() or current_timestamp. */
-  | { readonly kind: 'now' };
+  | { readonly kind: 'now' }
+  /** Another expression over constants, now() and its kin, in the parser's JSON: see `selectOfExpression`. */
+  | { readonly kind: 'expression'; readonly expression: string };
 
 /** A table of a statement, its name as written: absent parts are the session's to fill in. */
 export interface TableReference {
@@ -83,7 +86,11 @@ function readTimeTravel(atClause: JsonObject): TimeTravel {
     if (literal !== undefined) return { kind: 'timestamp', type, text: literal };
   }
   if (isNow(point)) return { kind: 'now' };
-  throw notConstant('TIMESTAMP', "a literal: AT (TIMESTAMP => TIMESTAMP '2025-01-01 00:00:00')");
+  if (isConstantExpression(point)) return { kind: 'expression', expression: printExpression(point) };
+  throw notConstant(
+    'TIMESTAMP',
+    "a time without columns, parameters and subqueries: AT (TIMESTAMP => TIMESTAMP '2025-01-01 00:00:00'), AT (TIMESTAMP => now() - INTERVAL 1 DAY)",
+  );
 }
 
 function notConstant(unit: string, expected: string): QueryError {

@@ -6,14 +6,20 @@ import { isPrimitive } from '../spec/type-text.js';
 import type { IcebergType, NestedField, PrimitiveType, Schema } from '../spec/types.js';
 import { parseTransform, transformResultType } from '../transforms/transform.js';
 
+/** Types of all columns that the table has or had, by field id; what `schema` says of a column comes last and wins. */
+export function primitiveTypes(metadata: TableMetadata, schema: Schema): ReadonlyMap<number, PrimitiveType> {
+  const types = new Map<number, PrimitiveType>();
+  for (const each of [...metadata.schemas, schema]) collectPrimitives(each.fields, types);
+  return types;
+}
+
 /** The table's partition specs by id, with the types that their values have under `schema`. */
 export function typedPartitionSpecs(
   metadata: TableMetadata,
   schema: Schema,
 ): ReadonlyMap<number, TypedPartitionSpec> {
-  const sources = new Map<number, PrimitiveType>();
-  // A column dropped since may still partition old files; what `schema` itself says of a column comes last and wins.
-  for (const each of [...metadata.schemas, schema]) collectPrimitives(each.fields, sources);
+  // A column dropped since may still partition old files.
+  const sources = primitiveTypes(metadata, schema);
   return new Map(
     metadata.partitionSpecs.map(
       (spec) => [spec.specId, { spec, types: resultTypes(spec, sources) }] as const,
