@@ -28,7 +28,14 @@ describe('a catalog behind REST', () => {
   before(() => {
     const correlation = () => ({ 'x-request-id': 'r1' });
     const catalogs = createRestCatalogs({
-      ...{ url: server.url, warehouse: undefined, correlation, storage: {}, staticStore: undefined },
+      ...{
+        url: server.url,
+        warehouse: undefined,
+        correlation,
+        storage: {},
+        staticStore: undefined,
+        maxKeptBytes: 1 << 20,
+      },
     });
     catalog = catalogs.open({ user: 'ada', accessToken: () => 'token' });
   });

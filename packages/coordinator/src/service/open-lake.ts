@@ -31,7 +31,7 @@ export async function openLake(config: Config, now: () => number): Promise<Lake>
     contexts: createCatalogContexts({
       factories: new Map([[config['catalog.name'], openCatalogs(config, manifests)]]),
       ttlMs: config['coordinator.session_context_cache_ttl_secs'] * 1000,
-      maxBytes: config['cache.context_bytes'],
+      maxBytes: contextShare(config),
       now,
     }),
     footers: createFooterCache({ maxBytes: config['cache.footer_bytes'] }),
@@ -60,7 +60,14 @@ function openCatalogs(config: Config, files: MetadataFiles): CatalogFactory {
     correlation: outgoingCorrelation,
     storage,
     staticStore: staticStore(config, storage),
+    maxKeptBytes: contextShare(config),
   });
+}
+
+/** What catalogs told users is kept as their answers, and behind REST also as what the catalog need not send again. */
+function contextShare(config: Config): number {
+  const bytes = config['cache.context_bytes'];
+  return config['catalog.catalog_url'] === undefined ? bytes : Math.floor(bytes / 2);
 }
 
 /** Keys of the service itself, where it was told that all who may load a table may read its files with them. */

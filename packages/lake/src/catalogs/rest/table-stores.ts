@@ -1,15 +1,31 @@
 /** From what a catalog's answer says of storage to a store for the table's files. */
 import type { JsonFields } from '../../iceberg/spec/json-fields.js';
+import type { TableMetadata } from '../../iceberg/spec/table-metadata.js';
 import type { ObjectStore } from '../../storage/object-store.js';
 import type { TableIdentifier } from '../catalog.js';
 import { quotedPath } from '../name-errors.js';
 import { generalError } from './rest-errors.js';
 import { answerFields, type RestSession } from './rest-session.js';
-import { createVendedStore, type VendedProperties, type VendedStoreOptions } from './vended-store.js';
+import {
+  createVendedStore,
+  type VendedProperties,
+  type VendedStoreOptions,
+  vendedUntilMs,
+} from './vended-store.js';
+
+export interface TableStore {
+  readonly store: ObjectStore;
+  /** When the credentials of the answer begin to need renewal, milliseconds since 1970. */
+  readonly freshUntilMs: number;
+}
 
 export interface TableStores {
   /** `answer`: of a request for this table, by this user. */
-  open(identifier: TableIdentifier, answer: JsonFields): ObjectStore;
+  open(
+    identifier: TableIdentifier,
+    answer: JsonFields,
+    metadata: Pick<TableMetadata, 'tableUuid' | 'location'>,
+  ): TableStore;
 }
 
 /** Asks for credentials that are made for this user and this table. */
@@ -19,17 +35,24 @@ const credentialsEndpoint = 'GET /v1/{prefix}/namespaces/{namespace}/tables/{tab
 
 export function createTableStores(
   session: RestSession,
-  options: Pick<VendedStoreOptions, 'place' | 'fallback'>,
+  options: Pick<VendedStoreOptions, 'place' | 'fallback'> & {
+    /** Which catalog: its address and warehouse. */
+    readonly catalog: string;
+  },
 ): TableStores {
+  const { catalog, ...shared } = options;
   return {
-    open(identifier, answer) {
-      const tableName = quotedPath(identifier.namespace, identifier.name);
-      return createVendedStore({
-        ...options,
-        tableName,
-        vended: vendedIn(answer),
+    open(identifier, answer, { tableUuid, location }) {
+      const vended = vendedIn(answer);
+      const store = createVendedStore({
+        ...shared,
+        tableName: quotedPath(identifier.namespace, identifier.name),
+        tableLocation: location,
+        scope: JSON.stringify([catalog, tableUuid]),
+        vended,
         renew: (signal) => renewed(session, identifier, signal),
       });
+      return { store, freshUntilMs: vendedUntilMs(vended, Date.now()) };
     },
   };
 }
@@ -50,7 +73,7 @@ async function renewed(
   signal: AbortSignal,
 ): Promise<readonly VendedProperties[]> {
   const what = `credentials for table ${quotedPath(namespace, name)}`;
-  const config = await session.config();
+  const config = await session.config(signal);
   const isOwnEndpoint = config.has(credentialsEndpoint);
   const answer = await session.read(
     (routes) => (isOwnEndpoint ? routes.credentials(namespace, name) : routes.table(namespace, name)),
