@@ -166,13 +166,46 @@ export async function stageTable(
   const answer = await postTable(tables, identifier, definition, { isStaged: true, signal });
   const fields = answerFields(answer, what);
   const metadata = metadataOf(fields, `The catalog's answer for ${what}`, what);
+  const stageAgain = async (renewal: AbortSignal) =>
+    await stagedAnew(tables, { identifier, definition, location: metadata.location }, renewal);
   return {
     identifier,
     metadata,
     metadataLocation: undefined,
-    store: tables.stores.open(identifier, fields, metadata).store,
+    store: tables.stores.open(identifier, fields, metadata, stageAgain).store,
     creation: { requirements: [{ type: 'assert-create' }], updates: creationOf(metadata, what) },
   };
+}
+
+interface Staged {
+  readonly identifier: TableIdentifier;
+  readonly definition: TableDefinition;
+  readonly location: string;
+}
+
+/**
+ * Credentials of a table that does not exist come with staging it, which makes nothing. Where the catalog puts each one
+ * somewhere else, they are none for the files that are being written.
+ */
+async function stagedAnew(
+  tables: RestTables,
+  { identifier, definition, location }: Staged,
+  signal: AbortSignal,
+): Promise<JsonFields> {
+  const { namespace, name } = identifier;
+  const what = `credentials for the new table ${quotedPath(namespace, name)}`;
+  const fields = await postTable(tables, identifier, definition, { isStaged: true, signal }).then(
+    (answer) => answerFields(answer, what),
+    (error: unknown) => {
+      if (!(error instanceof QueryError) || error.code !== 'COMMIT_OUTCOME_UNKNOWN') throw error;
+      throw catalogError(`did not answer for ${what}`, { cause: error });
+    },
+  );
+  if (fields.object('metadata').string('location') === location) return fields;
+  throw new QueryError(
+    'STORAGE_ACCESS_DENIED',
+    `The credentials for the new table ${quotedPath(namespace, name)} ended while it was being written, and the catalog gives out no others for it.`,
+  );
 }
 
 /** The staged table as updates of nothing: with the ids and the place that the service chose. */

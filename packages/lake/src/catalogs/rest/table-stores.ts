@@ -1,4 +1,5 @@
 /** From what a catalog's answer says of storage to a store for the table's files. */
+import { QueryError } from '@svc/base';
 import type { JsonFields } from '../../iceberg/spec/json-fields.js';
 import type { TableMetadata } from '../../iceberg/spec/table-metadata.js';
 import type { ObjectStore } from '../../storage/object-store.js';
@@ -20,11 +21,15 @@ export interface TableStore {
 }
 
 export interface TableStores {
-  /** `answer`: of a request for this table, by this user. */
+  /**
+   * `answer`: of a request for this table, by this user. `askAgain` makes such a request where the table cannot be loaded
+   * yet; when it can meanwhile, ALREADY_EXISTS.
+   */
   open(
     identifier: TableIdentifier,
     answer: JsonFields,
     metadata: Pick<TableMetadata, 'tableUuid' | 'location'>,
+    askAgain?: (signal: AbortSignal) => Promise<JsonFields>,
   ): TableStore;
 }
 
@@ -42,7 +47,7 @@ export function createTableStores(
 ): TableStores {
   const { catalog, ...shared } = options;
   return {
-    open(identifier, answer, { tableUuid, location }) {
+    open(identifier, answer, { tableUuid, location }, askAgain) {
       const vended = vendedIn(answer);
       const store = createVendedStore({
         ...shared,
@@ -50,7 +55,9 @@ export function createTableStores(
         tableLocation: location,
         scope: JSON.stringify([catalog, tableUuid]),
         vended,
-        renew: (signal) => renewed(session, identifier, signal),
+        renew: async (signal) =>
+          (askAgain && (await renewedUnmade(() => askAgain(signal)))) ??
+          (await renewed(session, identifier, signal)),
       });
       return { store, freshUntilMs: vendedUntilMs(vended, Date.now()) };
     },
@@ -65,6 +72,18 @@ function vendedIn(answer: JsonFields): readonly VendedProperties[] {
     properties: new Map([...shared, ...each.stringMap('config')]),
   }));
   return [...byPrefix, { prefix: '', properties: shared }];
+}
+
+/** Undefined for a table that has been made meanwhile. */
+async function renewedUnmade(
+  ask: () => Promise<JsonFields>,
+): Promise<readonly VendedProperties[] | undefined> {
+  try {
+    return vendedIn(await ask());
+  } catch (error) {
+    if (error instanceof QueryError && error.code === 'ALREADY_EXISTS') return undefined;
+    throw error;
+  }
 }
 
 async function renewed(

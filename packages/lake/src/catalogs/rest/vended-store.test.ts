@@ -116,6 +116,42 @@ describe('credentials that a catalog gives out for a table', () => {
   });
 });
 
+describe('credentials of a table that is only to be made', () => {
+  const stage = async () =>
+    await clientOf(rest.place(), 'ada').stageTable(orders, {
+      columns: [{ name: 'a', type: { kind: 'int' } }],
+    });
+  const answerWith = (accessKeyId: string, location = 's3://lake/orders') =>
+    rest.on(
+      'POST /v1/namespaces/sales/tables',
+      json({ metadata: tableJson(location), config: { 's3.endpoint': s3.server.url, ...keys(accessKeyId) } }),
+    );
+
+  it('are renewed by staging it again, and by loading it once it is there', async () => {
+    answerWith('old');
+    const { store } = await stage();
+    refuseKey('old', 'ExpiredToken');
+    answerWith('new');
+    await store.read('s3://lake/orders/a');
+    refuseKey('new', 'ExpiredToken');
+    rest.on('POST /v1/namespaces/sales/tables', problem(409, 'AlreadyExistsException'));
+    rest.on(endpoint, json(loadedOrders({ config: keys('loaded') })));
+    await store.read('s3://lake/orders/a');
+    assert.deepEqual(keysUsed(), ['old', 'new', 'new', 'loaded']);
+  });
+
+  it('are none when they are for another place', async () => {
+    answerWith('old');
+    const { store } = await stage();
+    refuseKey('old', 'ExpiredToken');
+    answerWith('new', 's3://lake/orders-2');
+    await assert.rejects(store.read('s3://lake/orders/a'), {
+      code: 'STORAGE_ACCESS_DENIED',
+      message: /ended while it was being written/,
+    });
+  });
+});
+
 describe('keys of the service itself', () => {
   const openOrders = async (more: object) => {
     rest.on(endpoint, json(loadedOrders(more)));
