@@ -23,7 +23,7 @@ const definition = {
 
 describe('a catalog behind REST', () => {
   const schema = ['a b ü'];
-  const table = { namespace: schema, name: 'T [1] & x' };
+  const table = { namespace: schema, name: `T [1] & "x".y's` };
   let catalog: WritableCatalog;
   before(() => {
     const correlation = () => ({ 'x-request-id': 'r1' });
@@ -57,9 +57,9 @@ describe('a catalog behind REST', () => {
       assert.deepEqual([metadata.tableUuid, identifier], [made.metadata.tableUuid, table]);
     }
     await assert.rejects(catalog.createTable(table, definition), { code: 'ALREADY_EXISTS' });
-    await assert.rejects(catalog.loadTable({ ...table, name: 'T [1] & y' }), {
+    await assert.rejects(catalog.loadTable({ ...table, name: `T [1] & "x".y` }), {
       code: 'TABLE_NOT_FOUND',
-      message: /did you mean "T \[1\] & x"\?/,
+      message: /did you mean "T \[1\] & \\"x\\"\.y's"\?/,
     });
   });
 
