@@ -101,11 +101,12 @@ async function testStorage({ python, peersFolder }) {
         SVC_TEST_S3: JSON.stringify({ ...server, python, peersFolder }),
       });
     if (isWanted('rest')) {
-      const catalog = await startIcebergRest(path.join(folder, 'iceberg-rest'), server);
+      const announcedSeconds = 2; // Short lives, so that tests see several of them.
+      const catalog = await startIcebergRest(path.join(folder, 'iceberg-rest'), server, { announcedSeconds });
       try {
-        await runStorageTests('rest', 'rest-catalog', {
-          SVC_TEST_REST: JSON.stringify({ url: catalog.url, python }),
-        });
+        const told = JSON.stringify({ url: catalog.url, storage: server.endpoint, python });
+        for (const name of ['rest-catalog', 'rest-users'])
+          await runStorageTests(name, name, { SVC_TEST_REST: told });
       } finally {
         await catalog.stop();
       }

@@ -1,5 +1,6 @@
 export type { Catalog, CatalogOptions, LoadedTable, Namespace, TableIdentifier } from './catalogs/catalog.js';
 export type { CatalogCaller, CatalogClient, CatalogFactory } from './catalogs/catalog-factory.js';
+export { commitOnce } from './catalogs/commit-once.js';
 export { commitWithRetry } from './catalogs/commit-with-retry.js';
 export {
   createFileSystemCatalog,

@@ -7,8 +7,11 @@ import { freePort, host, isAnswering, startServer } from './server-process.mjs';
 
 const here = path.join(import.meta.dirname, 'iceberg-rest');
 
-/** `storage` as `startMinio` answers it. Answers `{ url, stop() }`. */
-export async function startIcebergRest(folder, storage) {
+/**
+ * `storage` as `startMinio` answers it. Credentials live for 15 minutes, and are said to live for `announcedSeconds`.
+ * Answers `{ url, stop() }`.
+ */
+export async function startIcebergRest(folder, storage, { announcedSeconds = 900 } = {}) {
   const jars = await mavenJars('iceberg-rest', path.join(here, 'pom.xml'), path.join(here, 'jars.sha256'));
   const classes = path.join(folder, 'classes');
   mkdirSync(classes, { recursive: true });
@@ -35,6 +38,7 @@ export async function startIcebergRest(folder, storage) {
       AWS_REGION: 'us-east-1',
       CATALOG_REST_PORT: String(port),
       CATALOG_VEND_STS__ENDPOINT: storage.endpoint,
+      CATALOG_VEND_ANNOUNCED__SECONDS: String(announcedSeconds),
       CATALOG_INCLUDE__CREDENTIALS: 'false',
       CATALOG_CATALOG__IMPL: 'org.apache.iceberg.jdbc.JdbcCatalog',
       CATALOG_URI: `jdbc:sqlite:${path.join(folder, 'catalog.sqlite')}`,

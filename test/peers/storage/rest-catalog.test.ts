@@ -23,12 +23,19 @@ const definition = {
 
 describe('a catalog behind REST', () => {
   const schema = ['a b ü'];
-  const table = { namespace: schema, name: 'T [1] & x' };
+  const table = { namespace: schema, name: `T [1] & "x".y's` };
   let catalog: WritableCatalog;
   before(() => {
     const correlation = () => ({ 'x-request-id': 'r1' });
     const catalogs = createRestCatalogs({
-      ...{ url: server.url, warehouse: undefined, correlation, storage: {}, staticStore: undefined },
+      ...{
+        url: server.url,
+        warehouse: undefined,
+        correlation,
+        storage: {},
+        staticStore: undefined,
+        maxKeptBytes: 1 << 20,
+      },
     });
     catalog = catalogs.open({ user: 'ada', accessToken: () => 'token' });
   });
@@ -50,9 +57,9 @@ describe('a catalog behind REST', () => {
       assert.deepEqual([metadata.tableUuid, identifier], [made.metadata.tableUuid, table]);
     }
     await assert.rejects(catalog.createTable(table, definition), { code: 'ALREADY_EXISTS' });
-    await assert.rejects(catalog.loadTable({ ...table, name: 'T [1] & y' }), {
+    await assert.rejects(catalog.loadTable({ ...table, name: `T [1] & "x".y` }), {
       code: 'TABLE_NOT_FOUND',
-      message: /did you mean "T \[1\] & x"\?/,
+      message: /did you mean "T \[1\] & \\"x\\"\.y's"\?/,
     });
   });
 

@@ -138,7 +138,7 @@ export const serviceSettings = {
   'storage.allow_static_credentials': setting(
     boolean,
     false,
-    'Whether files of tables for which the REST catalog gives out no credentials are read with `storage.s3_access_key`, for every user whom the catalog lets load the table.',
+    'Whether files of tables for which the REST catalog gives out no credentials are read with `storage.s3_access_key`, for every user whom the catalog lets load the table: only those below its location, and none is written.',
   ),
   'storage.s3_anonymous': setting(
     boolean,

@@ -40,7 +40,7 @@ export async function openLake(
         [config['catalog.name'], openCatalogs(config, { files: manifests, metrics, traffic })],
       ]),
       ttlMs: config['coordinator.session_context_cache_ttl_secs'] * 1000,
-      maxBytes: config['cache.context_bytes'],
+      maxBytes: contextShare(config),
       now,
     }),
     footers: createFooterCache({ maxBytes: config['cache.footer_bytes'] }),
@@ -74,7 +74,14 @@ function openCatalogs(
     correlation: outgoingCorrelation,
     storage,
     staticStore: staticStore(config, storage),
+    maxKeptBytes: contextShare(config),
   });
+}
+
+/** What catalogs told users is kept as their answers, and behind REST also as what the catalog need not send again. */
+function contextShare(config: Config): number {
+  const bytes = config['cache.context_bytes'];
+  return config['catalog.catalog_url'] === undefined ? bytes : Math.floor(bytes / 2);
 }
 
 /** Keys of the service itself, where it was told that all who may load a table may read its files with them. */

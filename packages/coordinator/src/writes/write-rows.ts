@@ -8,6 +8,7 @@ import {
   writeFragment,
 } from '@svc/fragment-fn';
 import {
+  commitOnce,
   createAppend,
   type LoadedTable,
   type MetadataFiles,
@@ -165,14 +166,14 @@ export async function commitNewTable(
 ): Promise<void> {
   const { creation, identifier } = table;
   if (dataFiles.length === 0) {
-    await writable.commitTable(identifier, creation);
+    await commitOnce(writable, identifier, creation);
     return;
   }
   const append = appendOf(dataFiles, table, dependencies);
   let committed: LoadedTable;
   try {
     const { updates } = await append.prepare(table, { signal });
-    committed = await writable.commitTable(identifier, {
+    committed = await commitOnce(writable, identifier, {
       ...creation,
       updates: [...creation.updates, ...updates],
     });

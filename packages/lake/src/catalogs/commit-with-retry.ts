@@ -3,6 +3,7 @@ import type { TableCommit } from '../iceberg/changes/table-change.js';
 import type { TableMetadata } from '../iceberg/spec/table-metadata.js';
 import { type WriteProperties, writeProperties } from '../iceberg/write/table-properties.js';
 import type { LoadedTable, TableIdentifier } from './catalog.js';
+import { commitOnce } from './commit-once.js';
 import type { WritableCatalog } from './writable-catalog.js';
 
 /** A change that can be made again from fresh metadata: an append (iceberg/write/append-files.ts) is one. */
@@ -58,24 +59,6 @@ export async function commitWithRetry(options: CommitWithRetryOptions): Promise<
       return committed;
     }
     await pause(attempt, properties, options);
-  }
-}
-
-/** An unknown outcome is looked up: the change is made if the table has its snapshot. That it has not proves nothing. */
-async function commitOnce(
-  catalog: WritableCatalog,
-  identifier: TableIdentifier,
-  commit: TableCommit,
-): Promise<LoadedTable> {
-  try {
-    return await catalog.commitTable(identifier, commit);
-  } catch (error) {
-    if (!(error instanceof QueryError) || error.code !== 'COMMIT_OUTCOME_UNKNOWN') throw error;
-    const wanted = commit.updates.find((update) => update.action === 'add-snapshot')?.snapshot.snapshotId;
-    const table = await catalog.loadTable(identifier).catch(() => undefined);
-    if (wanted === undefined || !table?.metadata.snapshots.some((each) => each.snapshotId === wanted))
-      throw error;
-    return table;
   }
 }
 

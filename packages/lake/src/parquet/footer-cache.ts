@@ -13,8 +13,8 @@ export interface FooterCache {
 }
 
 /**
- * Keeps footers in memory up to a bound in bytes, by location and version. It knows nothing of users: who may see a
- * location must be settled before it is asked.
+ * Keeps footers in memory up to a bound in bytes, by the store's scope, location and version. It knows nothing of
+ * users: who may see a location must be settled before it is asked.
  */
 export function createFooterCache(options: { readonly maxBytes: number }): FooterCache {
   const footers = new ByteCache(options.maxBytes);
@@ -33,7 +33,8 @@ export function createFooterCache(options: { readonly maxBytes: number }): Foote
         const footer = await readFooter(store, info, parseOnce);
         return { value: footer, bytes: footer.memoryBytes };
       };
-      return footers.get(`footer ${info.version} ${info.location}`, load, signal);
+      const key = JSON.stringify(['footer', store.scope ?? '', info.location, info.version]);
+      return footers.get(key, load, signal);
     },
   };
 }

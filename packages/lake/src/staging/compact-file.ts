@@ -45,9 +45,9 @@ export async function useCompactFile<T>(
   context: CompactFileContext,
   use: (path: string, entry: CacheEntry) => Promise<T>,
 ): Promise<CompactFile<T>> {
-  const { cache, signal, isPart } = context;
+  const { cache, signal, isPart, store } = context;
   const { version } = info;
-  const location = nameInCache(info.location);
+  const location = nameInCache(store, info.location);
   const tryCached = async (): Promise<CompactFile<T> | undefined> => {
     for (let entry = cache.find(location, version, selection, { isPart }); entry !== undefined; ) {
       const found = entry;
@@ -82,7 +82,7 @@ async function fill(
 ): Promise<{ readonly entry: CacheEntry; readonly bytesFetched: number }> {
   const { cache, store, footers, signal } = context;
   const footer = await footers.get(store, info, signal);
-  const existing = cache.entriesOf(nameInCache(info.location), info.version);
+  const existing = cache.entriesOf(nameInCache(store, info.location), info.version);
   const wider = context.isPart === true ? selection : widen(footer, selection, existing);
   try {
     return await write(info, footer, wider, existing, context);
@@ -116,9 +116,9 @@ async function write(
   existing: readonly CacheEntry[],
   context: CompactFileContext,
 ): Promise<{ readonly entry: CacheEntry; readonly bytesFetched: number }> {
-  const { cache, signal } = context;
+  const { cache, signal, store } = context;
   const draft: EntryHeader = {
-    location: nameInCache(info.location),
+    location: nameInCache(store, info.location),
     version: info.version,
     selection,
     rowCount: 0,
@@ -156,11 +156,16 @@ async function write(
   }
 }
 
-/** Entries lie on the disk, where no password or signature of a URL is to be found: a digest stands for what is left out. */
-export function nameInCache(location: string): string {
+/**
+ * Under which an entry is found. Entries lie on the disk, where no password or signature of a URL is to be found: a digest
+ * stands for what is left out, and for whose file it is.
+ */
+export function nameInCache({ scope = '' }: ObjectStore, location: string): string {
   const bare = displayLocation(location);
-  if (bare === location) return location;
-  return `${bare}#${createHash('sha256').update(location).digest('hex')}`;
+  if (bare === location && scope === '') return location;
+  return `${bare}#${createHash('sha256')
+    .update(scope === '' ? location : JSON.stringify([scope, location]))
+    .digest('hex')}`;
 }
 
 /** Where chunks are to be had: entries that have them already, else storage. */

@@ -73,7 +73,7 @@ async function needOf({ scan, store }: ScanToStage, options: SplitOptions): Prom
     const cost = costOf(file, store);
     if (cost === 0) continue;
     const selection = await selectionOf(file, store, options);
-    const entry = options.cache.find(nameInCache(file.location), file.version, selection);
+    const entry = options.cache.find(nameInCache(store, file.location), file.version, selection);
     bytes += cost;
     if (entry === undefined) missingBytes += cost;
     else entries.push(entry);

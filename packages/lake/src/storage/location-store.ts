@@ -43,8 +43,12 @@ export function createLocationStore(stores: StoresByScheme): ObjectStore {
 }
 
 /** One store that hands each call on, by its location. What `storeOf` throws, the call rejects with. */
-export function createRoutedStore(storeOf: (location: string) => ObjectStore): ObjectStore {
+export function createRoutedStore(
+  storeOf: (location: string) => ObjectStore,
+  { scope }: Pick<ObjectStore, 'scope'> = {},
+): ObjectStore {
   return {
+    ...(scope !== undefined && { scope }),
     head: async (location, options) => storeOf(location).head(location, options),
     read: async (location, options) => storeOf(location).read(location, options),
     readRanges: async (location, ranges, options) => storeOf(location).readRanges(location, ranges, options),

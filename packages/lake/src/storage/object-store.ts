@@ -25,6 +25,11 @@ export interface ReadOptions {
 }
 
 export interface ObjectStore {
+  /**
+   * What tells its files from those of other stores at the same locations: of which catalog and table, and at which server
+   * they are. Part of the key of whatever is kept of a file. Without it a location is one file, whoever asks for it.
+   */
+  readonly scope?: string;
   head(location: string, options?: ReadOptions): Promise<ObjectInfo>;
   read(location: string, options?: ReadOptions): Promise<Uint8Array>;
   /** Answers one buffer per range, in the order asked. A range outside of the file is DATA_CORRUPT naming it. */

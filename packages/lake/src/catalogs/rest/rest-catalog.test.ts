@@ -1,37 +1,35 @@
 import assert from 'node:assert/strict';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { tableJson } from '../../iceberg/testing/table-json.js';
-import { createConnections } from '../../storage/remote/connections.js';
-import { startTestServer, type TestServer } from '../../storage/testing/test-server.js';
+import type { TestServer } from '../../storage/testing/test-server.js';
 import type { WritableCatalog } from '../writable-catalog.js';
 import { createRestCatalog } from './rest-catalog.js';
-import { createRestService } from './rest-service.js';
-import { createServiceBreaker } from './service-breaker.js';
-import { createWriterTurns } from './writer-turns.js';
-
-type Handler = (request: IncomingMessage, response: ServerResponse, body: Buffer) => void;
+import {
+  endless,
+  type Handler,
+  html,
+  json,
+  loadedOrders,
+  problem,
+  type RestServer,
+  startRestServer,
+} from './testing/rest-server.js';
 
 const orders = { namespace: ['sales'], name: 'orders' };
 const noChange = { requirements: [], updates: [] };
-let handlers: Map<string, Handler>;
+let rest: RestServer;
 let server: TestServer;
+let on: RestServer['on'];
 let tokens: string[];
 let catalog: WritableCatalog;
 
 beforeEach(async () => {
-  handlers = new Map();
-  on('GET /v1/config', json({ defaults: {}, overrides: {} }));
-  server = await startTestServer((request, response, body) => {
-    const path = (request.url ?? '').split('?')[0];
-    const handler = handlers.get(`${request.method} ${path}`) ?? problem(404, 'NoSuchTableException');
-    handler(request, response, body);
-  });
+  rest = await startRestServer();
+  ({ server, on } = rest);
   tokens = ['eyJhbGciOiJub25lIn0.e30.'];
   catalog = newCatalog();
 });
-afterEach(() => server[Symbol.asyncDispose]());
+afterEach(() => rest[Symbol.asyncDispose]());
 
 describe('the configuration of a REST catalog', () => {
   it('is asked once, with the warehouse and the token of the user, and places all paths', async () => {
@@ -100,6 +98,9 @@ describe('the names of a REST catalog', () => {
       code: 'CATALOG_ERROR',
       message: /does not come to an end/,
     });
+    // A server that knows no pages answers everything each time.
+    on('GET /v1/namespaces/sales/tables', json({ identifiers: [orders] }));
+    assert.deepEqual(await catalog.listTables(['sales']), [orders]);
   });
 
   it('that are not there are answered with near ones, as far as the user may list them', async () => {
@@ -165,20 +166,39 @@ describe('a REST catalog that is not well', () => {
   });
 
   it('answers HTML, a cut body, a bomb or without end: an error each time, and bounded', async () => {
-    const tooLong: Handler = (_request, response) => {
-      const chunk = Buffer.alloc(1024 * 1024, 32);
-      const more = (): void => {
-        if (!response.destroyed) response.write(chunk, more);
-      };
-      more();
-    };
     const bomb: Handler = (_request, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(8 * 1024 * 1024)));
     const cut: Handler = (_request, response) => response.writeHead(200).end('{"namespaces": [');
-    for (const handler of [html(200), cut, bomb, tooLong]) {
+    for (const handler of [html(200), cut, bomb, endless(200)]) {
       on('GET /v1/namespaces', handler);
       await assert.rejects(newCatalog(4 * 1024 * 1024).listNamespaces([]), { code: 'CATALOG_ERROR' });
     }
+  });
+
+  it('is asked for no more of a failure than says what it is', async () => {
+    on('GET /v1/namespaces', endless(403));
+    await assert.rejects(catalog.listNamespaces([]), { code: 'PERMISSION_DENIED' });
+  });
+
+  it('that says a byte now and then ends with its time', async () => {
+    let timer: NodeJS.Timeout | undefined;
+    on('GET /v1/namespaces', (_request, response) => {
+      timer = setInterval(() => response.write(' '), 20);
+      response.once('close', () => clearInterval(timer));
+    });
+    const slow = createRestCatalog(rest.place({ maxAnswerMs: 200 }), {
+      user: 'ada',
+      accessToken: () => 'token',
+    });
+    await assert.rejects(slow.listNamespaces([]), { code: 'CATALOG_ERROR', message: /takes too long/ });
+  });
+
+  it('keeps nobody waiting who has given up, also while its configuration hangs', async () => {
+    on('GET /v1/config', () => undefined);
+    const giveUp = new AbortController();
+    const listing = catalog.listNamespaces([], { signal: giveUp.signal });
+    giveUp.abort();
+    await assert.rejects(listing, { code: 'CANCELLED' });
   });
 
   it('that hangs ends with its time, and with the signal', async () => {
@@ -195,6 +215,20 @@ describe('a REST catalog that is not well', () => {
     await assert.rejects(catalog.listNamespaces([]), { code: 'CATALOG_ERROR', message: /left alone/ });
     assert.equal(server.requests.length, asked);
   });
+});
+
+describe('a REST catalog that answers one request badly', () => {
+  for (const status of [429, 500])
+    it(`is not left alone for it: ${status}`, async () => {
+      on('GET /v1/namespaces/sales/tables/orders', problem(status, 'x'));
+      on('GET /v1/namespaces', json({ namespaces: [] }));
+      for (let call = 0; call < 6; call += 1)
+        await assert.rejects(catalog.loadTable(orders), {
+          code: 'CATALOG_ERROR',
+          message: new RegExp(`answers ${status} for table "sales.orders"`),
+        });
+      assert.deepEqual(await catalog.listNamespaces([]), []);
+    });
 });
 
 describe('a change through a REST catalog', () => {
@@ -276,48 +310,9 @@ describe('the files of a table in a REST catalog', () => {
 });
 
 function newCatalog(maxAnswerBytes?: number): WritableCatalog {
-  const limits = { firstDelayMs: 1, maxDelayMs: 2, maxSilenceMs: 300 };
-  return createRestCatalog(
-    {
-      url: server.url,
-      warehouse: 'w&h',
-      service: createRestService({
-        breaker: createServiceBreaker(),
-        connections: createConnections(),
-        limits,
-        ...(maxAnswerBytes !== undefined && { maxAnswerBytes }),
-      }),
-      turns: createWriterTurns(),
-      correlation: () => ({ 'x-request-id': 'r1' }),
-      storage: {},
-      staticStore: undefined,
-    },
-    { user: 'ada', accessToken: () => (tokens.length > 1 ? tokens.shift() : tokens[0]) },
-  );
-}
-
-function on(endpoint: string, handler: Handler): void {
-  handlers.set(endpoint, handler);
-}
-
-function json(value: unknown, status = 200): Handler {
-  return (_request, response) =>
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
-}
-
-function problem(status: number, type: string): Handler {
-  return json({ error: { message: `Because of ${type}`, type, code: status } }, status);
-}
-
-function html(status: number): Handler {
-  return (_request, response) =>
-    response.writeHead(status, { 'content-type': 'text/html' }).end('<html>Proxy</html>');
-}
-
-function loadedOrders(more: object): object {
-  return {
-    'metadata-location': 's3://lake/orders/metadata/1.metadata.json',
-    metadata: tableJson('s3://lake/orders'),
-    ...more,
-  };
+  const options = maxAnswerBytes === undefined ? {} : { maxAnswerBytes };
+  return createRestCatalog(rest.place(options), {
+    user: 'ada',
+    accessToken: () => (tokens.length > 1 ? tokens.shift() : tokens[0]),
+  });
 }

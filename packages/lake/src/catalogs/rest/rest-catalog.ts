@@ -10,6 +10,7 @@ import type { CatalogOptions, Namespace, TableIdentifier } from '../catalog.js';
 import type { CatalogCaller, CatalogClient, CatalogFactory } from '../catalog-factory.js';
 import { quotedPath } from '../name-errors.js';
 import type { ListedRelation } from '../writable-catalog.js';
+import { KeptLoads } from './kept-loads.js';
 import { baseOf } from './rest-config.js';
 import { generalError, problemOf } from './rest-errors.js';
 import { listIdentifiers, listNamespaces, schemaNotFound } from './rest-names.js';
@@ -35,16 +36,23 @@ export interface RestCatalogPlace {
   readonly storage: VendedStoreOptions['place'];
   /** Opens files for which the catalog gave out no credentials; undefined: they are refused. */
   readonly staticStore: ObjectStore | undefined;
+  readonly loads: KeptLoads;
+}
+
+export interface RestCatalogsOptions extends Omit<RestCatalogPlace, 'service' | 'turns' | 'loads'> {
+  /** Memory for tables that users loaded, so that the catalog need not send them again; with 0 it always does. */
+  readonly maxKeptBytes: number;
 }
 
 /** One REST catalog, for whoever asks. */
-export function createRestCatalogs(options: Omit<RestCatalogPlace, 'service' | 'turns'>): CatalogFactory {
+export function createRestCatalogs({ maxKeptBytes, ...options }: RestCatalogsOptions): CatalogFactory {
   // Of all tables and users: each load of a table opens a store, and its connections would begin anew.
   const connections = createConnections();
   const place = {
     ...options,
     service: createRestService({ breaker: createServiceBreaker(), connections }),
     turns: createWriterTurns(),
+    loads: new KeptLoads(maxKeptBytes),
     storage: { ...options.storage, connections },
   };
   return { kind: 'rest', open: (caller) => createRestCatalog(place, caller) };
@@ -53,8 +61,12 @@ export function createRestCatalogs(options: Omit<RestCatalogPlace, 'service' | '
 export function createRestCatalog(place: RestCatalogPlace, caller: CatalogCaller): CatalogClient {
   const { service, warehouse, turns, correlation } = place;
   const session = new RestSession({ service, url: baseOf(place.url), warehouse, caller, correlation });
-  const stores = createTableStores(session, { place: place.storage, fallback: place.staticStore });
-  const tables = { session, stores };
+  const stores = createTableStores(session, {
+    place: place.storage,
+    fallback: place.staticStore,
+    catalog: JSON.stringify([place.url, warehouse ?? null]),
+  });
+  const tables = { session, stores, loads: place.loads.ofUser() };
 
   const listRelations = async (
     namespace: Namespace,
@@ -74,6 +86,7 @@ export function createRestCatalog(place: RestCatalogPlace, caller: CatalogCaller
 
   return {
     kind: 'rest',
+    close: () => tables.loads.clear(),
     listNamespaces: (parent, options) => listNamespaces(session, parent, options?.signal),
     listTables: (namespace, options) => listIdentifiers(session, 'tables', namespace, options?.signal),
     loadTable: (identifier, options) => loadTable(tables, identifier, options?.signal),

@@ -6,8 +6,9 @@ import { type CatalogProblem, catalogError, generalError, problemOf } from './re
 import type { RestAnswer } from './rest-service.js';
 import { answerFields, type RestSession, type RoutePath } from './rest-session.js';
 
-/** A service that never comes to an end of its list is broken. */
+/** A service that never comes to an end of its list is broken, and more names are more than is held in memory. */
 const maxPages = 10_000;
+const maxListedNames = 1_000_000;
 
 interface PagesRequest {
   readonly query?: Readonly<Record<string, string>>;
@@ -48,13 +49,15 @@ export async function listNamespaces(
   parent: Namespace,
   signal: AbortSignal | undefined,
 ): Promise<readonly Namespace[]> {
-  const { routes } = await session.config();
+  const { routes } = await session.config(signal);
   const query = parent.length === 0 ? {} : { parent: routes.parent(parent) };
   const what = parent.length === 0 ? 'the list of schemas' : `the list of schemas in ${quotedPath(parent)}`;
   const found: Namespace[] = [];
   const options = { query, what, field: 'namespaces', namespace: parent, signal };
-  for await (const page of pages(session, (each) => each.namespaces(), options))
+  for await (const page of pages(session, (each) => each.namespaces(), options)) {
     for (const levels of page.lists('namespaces')) found.push(levels);
+    throwIfTooMany(found, what);
+  }
   return sortedBy(found, (levels) => levels.join('\u001f'));
 }
 
@@ -67,10 +70,17 @@ export async function listIdentifiers(
   const what = `the list of ${kind} in ${quotedPath(namespace)}`;
   const found: TableIdentifier[] = [];
   const options = { what, field: 'identifiers', namespace, signal };
-  for await (const page of pages(session, (routes) => routes[kind](namespace), options))
+  for await (const page of pages(session, (routes) => routes[kind](namespace), options)) {
     for (const each of page.objects('identifiers'))
       found.push({ namespace: each.strings('namespace') ?? namespace, name: each.string('name') });
+    throwIfTooMany(found, what);
+  }
   return sortedBy(found, ({ name }) => name);
+}
+
+function throwIfTooMany(found: readonly unknown[], what: string): void {
+  if (found.length > maxListedNames)
+    throw catalogError(`has more than ${maxListedNames} names in ${what}`, { retryable: false });
 }
 
 /** Of a namespace that the service does not know. What could be meant is told when the user may list it. */

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { type CircuitBreaker, delay, QueryError, throwIfAborted } from '@svc/base';
+import { type CircuitBreaker, delay, linkAbort, QueryError, throwIfAborted } from '@svc/base';
 import type { Connections } from '../../storage/remote/connections.js';
 import { codeOf, passingNetworkCode } from '../../storage/remote/network-errors.js';
 import { done, type Outcome, type Try } from '../../storage/remote/outcome.js';
@@ -11,6 +11,7 @@ import { readBoundedBody } from '../../storage/remote/read-body.js';
 import { type RequestLimits, RequestRunner } from '../../storage/remote/request-runner.js';
 import { sendRequest } from '../../storage/remote/send-request.js';
 import { catalogError } from './rest-errors.js';
+import { AnsweredProblem, isOutageStatus } from './service-breaker.js';
 import { UnknownOutcome } from './unknown-outcome.js';
 
 export interface RestServiceOptions {
@@ -19,6 +20,8 @@ export interface RestServiceOptions {
   readonly breaker: CircuitBreaker;
   /** Of one answer, uncompressed; a larger one is refused. */
   readonly maxAnswerBytes?: number;
+  /** For one answer, from the first byte of the request to the last of the answer. */
+  readonly maxAnswerMs?: number;
 }
 
 export interface RestRequest {
@@ -48,7 +51,12 @@ export interface RestService {
   change(request: RestRequest): Promise<RestAnswer>;
 }
 
-const defaultMaxAnswerBytes = 256 * 1024 * 1024;
+/** The metadata of 100,000 snapshots has some 60 MB. */
+const defaultMaxAnswerBytes = 128 * 1024 * 1024;
+/** Of an answer that is no success: the rest of it is not read. */
+const maxProblemBytes = 64 * 1024;
+/** A service that says a byte now and then is never silent, and never done. */
+const maxAnswerMs = 300_000;
 /** Answers of a service that has not looked at the request. */
 const untakenStatuses = new Set([429, 503]);
 /** Failures from before a connection was there. */
@@ -67,15 +75,25 @@ export function createRestService(options: RestServiceOptions): RestService {
   const changes = new RequestRunner({ limits: { ...limits, maxTries: 1 } });
 
   const send = async (request: RestRequest, attempt: Try): Promise<RestAnswer> => {
-    const response = await exchange(connections, request, attempt.signal);
-    attempt.heard(0);
-    const raw = await readBoundedBody(response, maxAnswerBytes, attempt);
-    const body = raw && (await plainBody(raw, response.headers, maxAnswerBytes));
-    if (body === undefined)
-      throw catalogError(`answers more than ${maxAnswerBytes} bytes for ${request.what}`, {
-        retryable: false,
-      });
-    return { status: response.statusCode ?? 0, headers: response.headers, body };
+    using abort = linkAbort(attempt.signal, options.maxAnswerMs ?? maxAnswerMs, () =>
+      catalogError(`takes too long to answer for ${request.what}`),
+    );
+    const { signal } = abort;
+    try {
+      const response = await exchange(connections, request, signal);
+      attempt.heard(0);
+      const { statusCode: status = 0, headers } = response;
+      const maxBytes = status < 400 ? maxAnswerBytes : maxProblemBytes;
+      const raw = await readBoundedBody(response, maxBytes, { ...attempt, signal });
+      const body = raw && (await plainBody(raw, headers, maxBytes));
+      if (body !== undefined) return { status, headers, body };
+      // Whatever a failure says beyond its status is of no more use than nothing.
+      if (status >= 400) return { status, headers, body: new Uint8Array(0) };
+    } catch (error) {
+      throwIfAborted(signal);
+      throw error;
+    }
+    throw catalogError(`answers more than ${maxAnswerBytes} bytes for ${request.what}`, { retryable: false });
   };
 
   /** Once it is on its way it is not cancelled: nobody could tell what it has done. */
@@ -181,7 +199,8 @@ function again(answer: RestAnswer, what: string): Outcome<never> {
 }
 
 function statusError({ status }: RestAnswer, what: string): QueryError {
-  return catalogError(`answers ${status} for ${what}`);
+  const cause = isOutageStatus(status) ? undefined : new AnsweredProblem(`status ${status}`);
+  return catalogError(`answers ${status} for ${what}`, { cause });
 }
 
 function failedOutcome(error: unknown, signal: AbortSignal): Outcome<never> {

@@ -1,6 +1,6 @@
 /** One user's dealings with a REST catalog: every request carries this user's token, and no other. */
 
-import { QueryError } from '@svc/base';
+import { abortable, QueryError } from '@svc/base';
 import { JsonFields } from '../../iceberg/spec/json-fields.js';
 import { type JsonValue, parseJson, printJson } from '../../iceberg/spec/lossless-json.js';
 import type { CatalogCaller } from '../catalog-factory.js';
@@ -40,13 +40,14 @@ export class RestSession {
     this.#options = options;
   }
 
-  /** Asked once. A failure is thrown, and asked again by the next request. */
-  async config(): Promise<RestConfig> {
+  /** Asked once, for all who need it. A failure is thrown, and asked again by the next request. */
+  async config(signal?: AbortSignal): Promise<RestConfig> {
     if (this.#config !== undefined) return this.#config;
     this.#loading ??= this.#loadConfig().finally(() => {
       this.#loading = undefined;
     });
-    return await this.#loading;
+    this.#loading.catch(() => undefined); // Whoever waits is told; one who gave up no longer does.
+    return await abortable(this.#loading, signal);
   }
 
   /** Answers whatever status there is; see RestService. */
@@ -78,7 +79,7 @@ export class RestSession {
     { method = 'GET', query = {}, headers = {}, body, what, signal }: SessionRequest,
     send: (request: RestRequest) => Promise<RestAnswer>,
   ): Promise<RestAnswer> {
-    const { baseUrl, routes } = await this.config();
+    const { baseUrl, routes } = await this.config(signal);
     const url = new URL(`${baseUrl.href}${withoutSteps(path(routes))}`);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     const text = body === undefined ? {} : { body: printJson(body) };

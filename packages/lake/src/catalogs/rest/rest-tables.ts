@@ -15,6 +15,7 @@ import {
 import type { LoadedTable, TableIdentifier } from '../catalog.js';
 import { quotedPath } from '../name-errors.js';
 import type { StagedTable } from '../writable-catalog.js';
+import type { KeptLoad, OwnLoads } from './kept-loads.js';
 import { catalogError, generalError, problemOf } from './rest-errors.js';
 import { bySpelling, schemaNotFound } from './rest-names.js';
 import type { RestAnswer } from './rest-service.js';
@@ -25,7 +26,12 @@ import { UnknownOutcome } from './unknown-outcome.js';
 export interface RestTables {
   readonly session: RestSession;
   readonly stores: TableStores;
+  /** What this user loaded before. */
+  readonly loads: OwnLoads;
 }
+
+/** Longer ones are not sent back. */
+const maxEtagLength = 1024;
 
 /** Answers the table under its own spelling. Throws TABLE_NOT_FOUND, SCHEMA_NOT_FOUND naming near names. */
 export async function loadTable(
@@ -34,30 +40,48 @@ export async function loadTable(
   signal: AbortSignal | undefined,
 ): Promise<LoadedTable> {
   const what = `table ${quotedPath(identifier.namespace, identifier.name)}`;
+  let kept: KeptLoad | undefined;
   const found = await bySpelling(tables.session, 'tables', identifier, {
     signal,
-    ask: (each) => readTable(tables, each, what, signal),
+    ask: async (each) => {
+      kept = keptLoad(tables, each);
+      return await readTable(tables, each, { what, etag: kept?.etag, signal });
+    },
   });
+  if (found.answer.status === 304 && kept !== undefined) return kept.table;
+  tables.loads.drop(found.identifier);
   if (found.answer.status !== 200) throw generalError(found.answer, what);
   return loadedTable(tables, found.identifier, found.answer, what);
+}
+
+function keptLoad({ loads }: RestTables, identifier: TableIdentifier): KeptLoad | undefined {
+  const kept = loads.get(identifier);
+  return kept !== undefined && Date.now() < kept.freshUntilMs ? kept : undefined;
 }
 
 function readTable(
   { session }: RestTables,
   { namespace, name }: TableIdentifier,
-  what: string,
-  signal: AbortSignal | undefined,
+  {
+    what,
+    etag,
+    signal,
+  }: {
+    readonly what: string;
+    readonly etag: string | undefined;
+    readonly signal: AbortSignal | undefined;
+  },
 ): Promise<RestAnswer> {
   return session.read((routes) => routes.table(namespace, name), {
     query: { snapshots: 'all' },
-    headers: delegation,
+    headers: { ...delegation, ...(etag !== undefined && { 'if-none-match': etag }) },
     what,
     signal,
   });
 }
 
 function loadedTable(
-  { stores }: RestTables,
+  { stores, loads }: RestTables,
   identifier: TableIdentifier,
   answer: RestAnswer,
   what: string,
@@ -66,12 +90,13 @@ function loadedTable(
   const metadataLocation = fields.optionalString('metadata-location');
   if (metadataLocation === undefined)
     throw catalogError(`answers no "metadata-location" for ${what}`, { retryable: false });
-  return {
-    identifier,
-    metadata: metadataOf(fields, metadataLocation, what),
-    metadataLocation,
-    store: stores.open(identifier, fields),
-  };
+  const metadata = metadataOf(fields, metadataLocation, what);
+  const { store, freshUntilMs } = stores.open(identifier, fields, metadata);
+  const table = { identifier, metadata, metadataLocation, store };
+  const { etag } = answer.headers;
+  if (etag !== undefined && etag.length <= maxEtagLength)
+    loads.keep(identifier, { etag, table, freshUntilMs });
+  return table;
 }
 
 function metadataOf(fields: JsonFields, source: string, what: string): TableMetadata {
@@ -141,13 +166,46 @@ export async function stageTable(
   const answer = await postTable(tables, identifier, definition, { isStaged: true, signal });
   const fields = answerFields(answer, what);
   const metadata = metadataOf(fields, `The catalog's answer for ${what}`, what);
+  const stageAgain = async (renewal: AbortSignal) =>
+    await stagedAnew(tables, { identifier, definition, location: metadata.location }, renewal);
   return {
     identifier,
     metadata,
     metadataLocation: undefined,
-    store: tables.stores.open(identifier, fields),
+    store: tables.stores.open(identifier, fields, metadata, stageAgain).store,
     creation: { requirements: [{ type: 'assert-create' }], updates: creationOf(metadata, what) },
   };
+}
+
+interface Staged {
+  readonly identifier: TableIdentifier;
+  readonly definition: TableDefinition;
+  readonly location: string;
+}
+
+/**
+ * Credentials of a table that does not exist come with staging it, which makes nothing. Where the catalog puts each one
+ * somewhere else, they are none for the files that are being written.
+ */
+async function stagedAnew(
+  tables: RestTables,
+  { identifier, definition, location }: Staged,
+  signal: AbortSignal,
+): Promise<JsonFields> {
+  const { namespace, name } = identifier;
+  const what = `credentials for the new table ${quotedPath(namespace, name)}`;
+  const fields = await postTable(tables, identifier, definition, { isStaged: true, signal }).then(
+    (answer) => answerFields(answer, what),
+    (error: unknown) => {
+      if (!(error instanceof QueryError) || error.code !== 'COMMIT_OUTCOME_UNKNOWN') throw error;
+      throw catalogError(`did not answer for ${what}`, { cause: error });
+    },
+  );
+  if (fields.object('metadata').string('location') === location) return fields;
+  throw new QueryError(
+    'STORAGE_ACCESS_DENIED',
+    `The credentials for the new table ${quotedPath(namespace, name)} ended while it was being written, and the catalog gives out no others for it.`,
+  );
 }
 
 /** The staged table as updates of nothing: with the ids and the place that the service chose. */

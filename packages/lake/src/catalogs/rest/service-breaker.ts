@@ -17,8 +17,24 @@ export function createServiceBreaker(): CircuitBreaker {
   });
 }
 
+/**
+ * The cause of an error that is about one request: the service works and answers others. So one table that it fails on, or
+ * one user who asks too much, keeps it from nobody else.
+ */
+export class AnsweredProblem extends Error {}
+
+/** Gateways say these of a service that they do not reach, and services of themselves. */
+export function isOutageStatus(status: number): boolean {
+  return status === 502 || status === 503 || status === 504;
+}
+
 /** What a healthy service would not do; an answer that somebody is not allowed something is none. */
 function isOutage(error: unknown): boolean {
   if (error instanceof UnknownOutcome) return true;
-  return error instanceof QueryError && error.code === 'CATALOG_ERROR' && error.retryable;
+  return (
+    error instanceof QueryError &&
+    error.code === 'CATALOG_ERROR' &&
+    error.retryable &&
+    !(error.cause instanceof AnsweredProblem)
+  );
 }

@@ -1,15 +1,36 @@
 /** From what a catalog's answer says of storage to a store for the table's files. */
+import { QueryError } from '@svc/base';
 import type { JsonFields } from '../../iceberg/spec/json-fields.js';
+import type { TableMetadata } from '../../iceberg/spec/table-metadata.js';
 import type { ObjectStore } from '../../storage/object-store.js';
 import type { TableIdentifier } from '../catalog.js';
 import { quotedPath } from '../name-errors.js';
 import { generalError } from './rest-errors.js';
 import { answerFields, type RestSession } from './rest-session.js';
-import { createVendedStore, type VendedProperties, type VendedStoreOptions } from './vended-store.js';
+import {
+  createVendedStore,
+  type VendedProperties,
+  type VendedStoreOptions,
+  vendedUntilMs,
+} from './vended-store.js';
+
+export interface TableStore {
+  readonly store: ObjectStore;
+  /** When the credentials of the answer begin to need renewal, milliseconds since 1970. */
+  readonly freshUntilMs: number;
+}
 
 export interface TableStores {
-  /** `answer`: of a request for this table, by this user. */
-  open(identifier: TableIdentifier, answer: JsonFields): ObjectStore;
+  /**
+   * `answer`: of a request for this table, by this user. `askAgain` makes such a request where the table cannot be loaded
+   * yet; when it can meanwhile, ALREADY_EXISTS.
+   */
+  open(
+    identifier: TableIdentifier,
+    answer: JsonFields,
+    metadata: Pick<TableMetadata, 'tableUuid' | 'location'>,
+    askAgain?: (signal: AbortSignal) => Promise<JsonFields>,
+  ): TableStore;
 }
 
 /** Asks for credentials that are made for this user and this table. */
@@ -19,17 +40,26 @@ const credentialsEndpoint = 'GET /v1/{prefix}/namespaces/{namespace}/tables/{tab
 
 export function createTableStores(
   session: RestSession,
-  options: Pick<VendedStoreOptions, 'place' | 'fallback'>,
+  options: Pick<VendedStoreOptions, 'place' | 'fallback'> & {
+    /** Which catalog: its address and warehouse. */
+    readonly catalog: string;
+  },
 ): TableStores {
+  const { catalog, ...shared } = options;
   return {
-    open(identifier, answer) {
-      const tableName = quotedPath(identifier.namespace, identifier.name);
-      return createVendedStore({
-        ...options,
-        tableName,
-        vended: vendedIn(answer),
-        renew: (signal) => renewed(session, identifier, signal),
+    open(identifier, answer, { tableUuid, location }, askAgain) {
+      const vended = vendedIn(answer);
+      const store = createVendedStore({
+        ...shared,
+        tableName: quotedPath(identifier.namespace, identifier.name),
+        tableLocation: location,
+        scope: JSON.stringify([catalog, tableUuid]),
+        vended,
+        renew: async (signal) =>
+          (askAgain && (await renewedUnmade(() => askAgain(signal)))) ??
+          (await renewed(session, identifier, signal)),
       });
+      return { store, freshUntilMs: vendedUntilMs(vended, Date.now()) };
     },
   };
 }
@@ -44,13 +74,25 @@ function vendedIn(answer: JsonFields): readonly VendedProperties[] {
   return [...byPrefix, { prefix: '', properties: shared }];
 }
 
+/** Undefined for a table that has been made meanwhile. */
+async function renewedUnmade(
+  ask: () => Promise<JsonFields>,
+): Promise<readonly VendedProperties[] | undefined> {
+  try {
+    return vendedIn(await ask());
+  } catch (error) {
+    if (error instanceof QueryError && error.code === 'ALREADY_EXISTS') return undefined;
+    throw error;
+  }
+}
+
 async function renewed(
   session: RestSession,
   { namespace, name }: TableIdentifier,
   signal: AbortSignal,
 ): Promise<readonly VendedProperties[]> {
   const what = `credentials for table ${quotedPath(namespace, name)}`;
-  const config = await session.config();
+  const config = await session.config(signal);
   const isOwnEndpoint = config.has(credentialsEndpoint);
   const answer = await session.read(
     (routes) => (isOwnEndpoint ? routes.credentials(namespace, name) : routes.table(namespace, name)),

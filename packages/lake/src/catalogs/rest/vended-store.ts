@@ -6,9 +6,11 @@ import { QueryError } from '@svc/base';
 import { displayLocation } from '../../storage/display-location.js';
 import { createRoutedStore, schemeOf } from '../../storage/location-store.js';
 import type { ObjectStore } from '../../storage/object-store.js';
-import type { S3Credentials } from '../../storage/s3/renewing-credentials.js';
+import { renewalTimeMs, type S3Credentials } from '../../storage/s3/renewing-credentials.js';
 import { createS3Store, type S3StoreOptions } from '../../storage/s3/s3-store.js';
+import { isWithin } from './location-prefix.js';
 import { catalogError } from './rest-errors.js';
+import { createStaticReads } from './static-reads.js';
 
 /** Properties for locations that begin with `prefix`; those of the table itself have the prefix ''. */
 export interface VendedProperties {
@@ -19,6 +21,10 @@ export interface VendedProperties {
 export interface VendedStoreOptions {
   /** Names the table in messages. */
   readonly tableName: string;
+  /** Where the catalog says that the table is. */
+  readonly tableLocation: string;
+  /** Which catalog's table it is; see ObjectStore. */
+  readonly scope: string;
   readonly vended: readonly VendedProperties[];
   /** Asks the catalog anew, as the same user. */
   renew(signal: AbortSignal): Promise<readonly VendedProperties[]>;
@@ -27,9 +33,7 @@ export interface VendedStoreOptions {
     S3StoreOptions,
     'endpoint' | 'region' | 'pathStyle' | 'connections' | 'traffic' | 'metrics'
   >;
-  /**
-   * Opens files of a table for which the catalog gave out nothing, where the service was told to (spec: keys of its own).
-   */
+  /** Opens files of a table for which the catalog gave out nothing, where the service was told so; see createStaticReads. */
   readonly fallback: ObjectStore | undefined;
 }
 
@@ -44,17 +48,30 @@ const regions = ['client.region', 's3.region'];
 const remoteSigning = 's3.remote-signing-enabled';
 
 export function createVendedStore(options: VendedStoreOptions): ObjectStore {
+  const { fallback, vended } = options;
   const stores = new Map<string, ObjectStore>();
-  return createRoutedStore((location) => {
+  // Beside credentials of the user's own there are no others, wherever a file may lie.
+  const givesNothing = !vended.some(({ properties }) => properties.has(accessKey));
+  const unvended = fallback !== undefined && givesNothing ? createStaticReads(fallback, options) : undefined;
+  const storeOf = (location: string): ObjectStore => {
     if (schemeOf(location) !== 's3') throw notOpened(options, location);
-    const entry = entryFor(options.vended, location);
-    if (entry === undefined) return options.fallback ?? throwNothingVended(options, location);
+    const entry = entryFor(vended, location);
+    if (entry === undefined) return unvended ?? throwNothingVended(options, location);
     const known = stores.get(entry.prefix);
     if (known !== undefined) return known;
     const store = openEntry(options, entry);
     stores.set(entry.prefix, store);
     return store;
-  });
+  };
+  const servers = new Set(vended.map(({ properties }) => endpointOf(options, properties) ?? ''));
+  return createRoutedStore(storeOf, { scope: JSON.stringify([options.scope, ...servers]) });
+}
+
+function endpointOf(
+  { place }: VendedStoreOptions,
+  properties: VendedProperties['properties'],
+): string | undefined {
+  return place.endpoint ?? properties.get(endpoint);
 }
 
 /** The entry with keys whose prefix is the longest that the location begins with. */
@@ -74,22 +91,6 @@ function sameEntry(vended: readonly VendedProperties[], prefix: string): VendedP
   return same ?? (prefix === '' && withKeys.length === 1 ? withKeys[0] : undefined);
 }
 
-/** A prefix ends where a name ends: `s3://b/a` is none of `s3://b/ab`. A bare scheme is one of all its locations. */
-function isWithin(location: string, prefix: string): boolean {
-  const wanted = plainScheme(prefix);
-  const given = plainScheme(location);
-  if (!given.startsWith(wanted)) return false;
-  return (
-    /^([a-z0-9]+(:\/*)?)?$/i.test(wanted) ||
-    wanted.endsWith('/') ||
-    [undefined, '/'].includes(given[wanted.length])
-  );
-}
-
-function plainScheme(location: string): string {
-  return location.replace(/^s3[an]:/i, 's3:');
-}
-
 function openEntry(options: VendedStoreOptions, { prefix, properties }: VendedProperties): ObjectStore {
   const { place, renew, tableName } = options;
   let current: ReadonlyMap<string, string> | undefined = properties;
@@ -97,14 +98,15 @@ function openEntry(options: VendedStoreOptions, { prefix, properties }: VendedPr
   const style = properties.get(pathStyle);
   return createS3Store({
     ...place,
-    endpoint: place.endpoint ?? properties.get(endpoint),
+    endpoint: endpointOf(options, properties),
     region: region ?? place.region,
     pathStyle: style === undefined ? place.pathStyle : style.toLowerCase() === 'true',
     access: {
       kind: 'provider',
       provide: async (signal) => {
-        // Those that came with the table are used first; whoever asks again needs newer ones.
-        const given = current ?? sameEntry(await renew(signal), prefix)?.properties;
+        // Those that came with the table are used first, unless that was too long ago; whoever asks again needs newer ones.
+        const isOver = current !== undefined && (expiryOf(current) ?? Infinity) <= Date.now();
+        const given = (isOver ? undefined : current) ?? sameEntry(await renew(signal), prefix)?.properties;
         current = undefined;
         if (given === undefined)
           throw new QueryError(
@@ -122,13 +124,24 @@ function credentialsOf(properties: ReadonlyMap<string, string>, tableName: strin
   const secretAccessKey = properties.get(secretKey);
   if (accessKeyId === undefined || secretAccessKey === undefined)
     throw catalogError(`gives out only half of the credentials for ${tableName}`, { retryable: false });
-  const expiry = properties.get(expiresAtMs);
+  const expiryMs = expiryOf(properties);
   return {
     accessKeyId,
     secretAccessKey,
     sessionToken: properties.get(sessionToken),
-    ...(expiry !== undefined && /^\d{1,15}$/.test(expiry) && { expiresAt: new Date(Number(expiry)) }),
+    ...(expiryMs !== undefined && { expiresAt: new Date(expiryMs) }),
   };
+}
+
+/** Until the first of the credentials is near its end. Those that tell none are used until storage refuses them. */
+export function vendedUntilMs(vended: readonly VendedProperties[], nowMs: number): number {
+  const ends = vended.flatMap(({ properties }) => expiryOf(properties) ?? []);
+  return Math.min(...ends.map((endMs) => renewalTimeMs(endMs, nowMs)));
+}
+
+function expiryOf(properties: VendedProperties['properties']): number | undefined {
+  const expiry = properties.get(expiresAtMs);
+  return expiry !== undefined && /^\d{1,15}$/.test(expiry) ? Number(expiry) : undefined;
 }
 
 function notOpened({ tableName }: VendedStoreOptions, location: string): QueryError {

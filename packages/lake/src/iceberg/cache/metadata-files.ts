@@ -42,7 +42,7 @@ export function createMetadataFiles(maxBytes: number): MetadataFiles {
         const bytes = await store.read(location, { version: info.version });
         return { value: parseTableMetadata(bytes, location), bytes: bytes.length * parsedSizeFactor };
       };
-      return cache.get(keyOf('metadata', info), load, options.signal);
+      return cache.get(keyOf('metadata', store, info), load, options.signal);
     },
     async avroFile(store, location, options = {}) {
       throwIfAborted(options.signal);
@@ -53,14 +53,15 @@ export function createMetadataFiles(maxBytes: number): MetadataFiles {
           `The manifest ${displayLocation(location)} has ${info.sizeBytes} bytes; at most ${maxAvroBytes} are read: rewrite the table's manifests.`,
         );
       const load = async () => {
-        const file = await openAvroFile(await store.read(location, { version: info.version }), location);
-        return { value: file, bytes: file.records.length + info.sizeBytes };
+        const opened = await openAvroFile(await store.read(location, { version: info.version }), location);
+        return { value: opened, bytes: opened.records.length + info.sizeBytes };
       };
-      return { file: await cache.get(keyOf('avro', info), load, options.signal), sizeBytes: info.sizeBytes };
+      const file = await cache.get(keyOf('avro', store, info), load, options.signal);
+      return { file, sizeBytes: info.sizeBytes };
     },
   };
 }
 
-function keyOf(kind: string, info: ObjectInfo): string {
-  return JSON.stringify([kind, info.location, info.version]);
+function keyOf(kind: string, { scope = '' }: ObjectStore, { location, version }: ObjectInfo): string {
+  return JSON.stringify([kind, scope, location, version]);
 }

@@ -35,6 +35,14 @@ test('one call serves all requests until shortly before the end', async () => {
   }
 });
 
+test('credentials that come past their end, by whose clock ever, are used for a second', async () => {
+  const { state, key } = provider(-5000);
+  for (const wanted of ['key1', 'key1', 'key2', 'key2']) {
+    assert.equal(await key(), wanted);
+    state.nowMs += 500;
+  }
+});
+
 test('credentials without an end are kept until they are refused', async () => {
   const { state, renewing, key } = provider(undefined);
   const lease = await renewing.current();

@@ -21,6 +21,14 @@ export interface CredentialLease {
 const maxMarginMs = 60_000;
 const marginShare = 0.25;
 const maxProviderMs = 60_000;
+/** Credentials that come near their end, or past it by a clock that goes wrong, are used for so long nevertheless. */
+const minUseMs = 1000;
+
+/** When credentials that are new at `nowMs` should be replaced. */
+export function renewalTimeMs(expiresAtMs: number, nowMs: number): number {
+  const margin = Math.min(maxMarginMs, Math.max(expiresAtMs - nowMs, 0) * marginShare);
+  return expiresAtMs - margin;
+}
 
 /** Credentials of one provider: asked for once by all requests that need them, renewed before their end. */
 export class RenewingCredentials {
@@ -75,8 +83,7 @@ export class RenewingCredentials {
 
   #keep(credentials: S3Credentials, beganMs: number): CredentialLease {
     const expiresAtMs = credentials.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
-    const margin = Math.min(maxMarginMs, Math.max(expiresAtMs - beganMs, 0) * marginShare);
-    this.#renewAtMs = expiresAtMs - margin;
+    this.#renewAtMs = Math.max(renewalTimeMs(expiresAtMs, beganMs), this.#nowMs() + minUseMs);
     this.#generation += 1;
     this.#lease = { credentials, generation: this.#generation };
     return this.#lease;

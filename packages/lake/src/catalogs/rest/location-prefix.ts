@@ -1,0 +1,29 @@
+/** Which locations a prefix covers (REST OpenAPI, StorageCredential). */
+
+/**
+ * Whether a location begins with a prefix. A prefix ends where a name ends: `s3://b/a` is none of `s3://b/ab`. A bare
+ * scheme is one of all its locations.
+ */
+export function isWithin(location: string, prefix: string): boolean {
+  const wanted = plainScheme(prefix);
+  const given = plainScheme(location);
+  if (!given.startsWith(wanted)) return false;
+  return (
+    /^([a-z0-9]+(:\/*)?)?$/i.test(wanted) ||
+    wanted.endsWith('/') ||
+    [undefined, '/'].includes(given[wanted.length])
+  );
+}
+
+/** Whether a location lies in a folder, also for servers that take `..` for a step. */
+export function isBelow(location: string, folder: string): boolean {
+  const prefix = folder.endsWith('/') ? folder : `${folder}/`;
+  if (!/^s3:\/\/[^/]+\/./.test(plainScheme(prefix)) || !isWithin(location, prefix)) return false;
+  const steps = location.split(/[/\\]|%2f|%5c/i);
+  return !steps.some((step) => ['.', '..'].includes(step.replaceAll(/%2e/gi, '.')));
+}
+
+/** `s3a:` and `s3n:` are older names of `s3:`. */
+function plainScheme(location: string): string {
+  return location.replace(/^s3[an]?:/i, 's3:');
+}

@@ -1,0 +1,241 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { createMetadataFiles } from '../../iceberg/cache/metadata-files.js';
+import { tableJson } from '../../iceberg/testing/table-json.js';
+import { type FakeS3, startFakeS3 } from '../../storage/testing/fake-s3.js';
+import { createRestCatalog } from './rest-catalog.js';
+import {
+  clientOf,
+  json,
+  loadedOrders,
+  problem,
+  type RestServer,
+  startRestServer,
+} from './testing/rest-server.js';
+
+const orders = { namespace: ['sales'], name: 'orders' };
+const endpoint = 'GET /v1/namespaces/sales/tables/orders';
+const credentialsPath = 'GET /v1/namespaces/sales/tables/orders/credentials';
+
+let rest: RestServer;
+let s3: FakeS3;
+beforeEach(async () => {
+  rest = await startRestServer();
+  s3 = await startFakeS3();
+  for (const key of ['orders/a', 'orders/eu/b', 'secret/c']) s3.put(key, Buffer.from(key));
+});
+afterEach(async () => {
+  await rest[Symbol.asyncDispose]();
+  await s3[Symbol.asyncDispose]();
+});
+
+function keys(accessKeyId: string, expiresInMs?: number): Record<string, string> {
+  return {
+    's3.access-key-id': accessKeyId,
+    's3.secret-access-key': 'secret',
+    's3.session-token': `session of ${accessKeyId}`,
+    ...(expiresInMs !== undefined && { 's3.session-token-expires-at-ms': String(Date.now() + expiresInMs) }),
+  };
+}
+
+/** The access keys of all requests so far, in their order. */
+function keysUsed(): readonly (string | undefined)[] {
+  return s3.server.requests.map(({ headers }) => /Credential=([^/]+)/.exec(headers.authorization ?? '')?.[1]);
+}
+
+function refuseKey(accessKeyId: string, code: string): void {
+  s3.fault = ({ headers }) =>
+    headers.authorization?.includes(`Credential=${accessKeyId}/`)
+      ? { kind: 'error', status: 400, code }
+      : undefined;
+}
+
+describe('credentials that a catalog gives out for a table', () => {
+  it('are those of the longest prefix of each location', async () => {
+    rest.on(
+      endpoint,
+      json(
+        loadedOrders({
+          config: { 's3.endpoint': s3.server.url },
+          'storage-credentials': [
+            { prefix: 's3', config: keys('any') },
+            { prefix: 's3://lake/orders/eu', config: keys('eu') },
+            { prefix: 's3://lake/orders', config: keys('orders') },
+          ],
+        }),
+      ),
+    );
+    const { store } = await clientOf(rest.place(), 'ada').loadTable(orders);
+    for (const key of ['orders/a', 'orders/eu/b', 'secret/c']) await store.read(`s3://lake/${key}`);
+    assert.deepEqual(keysUsed(), ['orders', 'eu', 'any']);
+  });
+
+  it('are asked for at their own endpoint where the catalog has one', async () => {
+    const credentials = 'GET /v1/{prefix}/namespaces/{namespace}/tables/{table}/credentials';
+    rest.on('GET /v1/config', json({ endpoints: [credentials] }));
+    rest.on(endpoint, json(loadedOrders({ config: { 's3.endpoint': s3.server.url, ...keys('old') } })));
+    const renewed = [{ prefix: 's3://lake/orders', config: keys('new') }];
+    rest.on(credentialsPath, json({ 'storage-credentials': renewed }));
+    const { store } = await clientOf(rest.place(), 'ada').loadTable(orders);
+    refuseKey('old', 'ExpiredToken');
+    await store.read('s3://lake/orders/a');
+    assert.deepEqual(keysUsed(), ['old', 'new']);
+    assert.equal(rest.server.requests.at(-1)?.url, '/v1/namespaces/sales/tables/orders/credentials');
+  });
+
+  it('are replaced when storage no longer takes them, with the token that the user has then', async () => {
+    let token = 'first';
+    let given = 'old';
+    rest.on(endpoint, (request, response, body) =>
+      json(loadedOrders({ config: { 's3.endpoint': s3.server.url, ...keys(given) } }))(
+        request,
+        response,
+        body,
+      ),
+    );
+    const catalog = createRestCatalog(rest.place(), { user: 'ada', accessToken: () => token });
+    const { store } = await catalog.loadTable(orders);
+    refuseKey('old', 'ExpiredToken');
+    [token, given] = ['second', 'new'];
+    assert.equal(Buffer.from(await store.read('s3://lake/orders/a')).toString(), 'orders/a');
+    assert.deepEqual(keysUsed(), ['old', 'new']);
+    assert.equal(rest.server.requests.at(-1)?.headers.authorization, 'Bearer second');
+    assert.equal(rest.server.requests.at(-1)?.headers['x-iceberg-access-delegation'], 'vended-credentials');
+  });
+
+  it('that are not given out again are an error that says so', async () => {
+    rest.on(endpoint, json(loadedOrders({ config: { 's3.endpoint': s3.server.url, ...keys('old') } })));
+    const { store } = await clientOf(rest.place(), 'ada').loadTable(orders);
+    refuseKey('old', 'ExpiredToken');
+    rest.on(endpoint, problem(403, 'ForbiddenException'));
+    await assert.rejects(store.read('s3://lake/orders/a'), {
+      code: 'PERMISSION_DENIED',
+      message: /does not allow this user credentials for table "sales\.orders"/,
+    });
+    assert.deepEqual(keysUsed(), ['old']);
+  });
+});
+
+describe('credentials of a table that is only to be made', () => {
+  const stage = async () =>
+    await clientOf(rest.place(), 'ada').stageTable(orders, {
+      columns: [{ name: 'a', type: { kind: 'int' } }],
+    });
+  const answerWith = (accessKeyId: string, location = 's3://lake/orders') =>
+    rest.on(
+      'POST /v1/namespaces/sales/tables',
+      json({ metadata: tableJson(location), config: { 's3.endpoint': s3.server.url, ...keys(accessKeyId) } }),
+    );
+
+  it('are renewed by staging it again, and by loading it once it is there', async () => {
+    answerWith('old');
+    const { store } = await stage();
+    refuseKey('old', 'ExpiredToken');
+    answerWith('new');
+    await store.read('s3://lake/orders/a');
+    refuseKey('new', 'ExpiredToken');
+    rest.on('POST /v1/namespaces/sales/tables', problem(409, 'AlreadyExistsException'));
+    rest.on(endpoint, json(loadedOrders({ config: keys('loaded') })));
+    await store.read('s3://lake/orders/a');
+    assert.deepEqual(keysUsed(), ['old', 'new', 'new', 'loaded']);
+  });
+
+  it('are none when they are for another place', async () => {
+    answerWith('old');
+    const { store } = await stage();
+    refuseKey('old', 'ExpiredToken');
+    answerWith('new', 's3://lake/orders-2');
+    await assert.rejects(store.read('s3://lake/orders/a'), {
+      code: 'STORAGE_ACCESS_DENIED',
+      message: /ended while it was being written/,
+    });
+  });
+});
+
+describe('keys of the service itself', () => {
+  const openOrders = async (more: object) => {
+    rest.on(endpoint, json(loadedOrders(more)));
+    return (await clientOf(rest.place({ staticStore: s3.store() }), 'ada').loadTable(orders)).store;
+  };
+
+  it('read what lies below the table, where the catalog gives out nothing', async () => {
+    const store = await openOrders({});
+    assert.equal(Buffer.from(await store.read('s3://lake/orders/eu/b')).toString(), 'orders/eu/b');
+    assert.equal(Buffer.from(await store.read('s3a://lake/orders/a')).toString(), 'orders/a');
+  });
+
+  it('read nothing else, however it is spelled, and write nothing', async () => {
+    const store = await openOrders({});
+    for (const location of [
+      'secret/c',
+      'orders/../secret/c',
+      'orders/%2e%2e/secret/c',
+      'orders',
+      'orders2/a',
+    ])
+      await assert.rejects(store.read(`s3://lake/${location}`), { code: 'STORAGE_ACCESS_DENIED' }, location);
+    const body = Buffer.from('x');
+    await assert.rejects(store.write('s3://lake/orders/a', body), { code: 'STORAGE_ACCESS_DENIED' });
+    await assert.rejects(store.moveIn('s3://lake/orders/a', '/tmp/x'), { code: 'STORAGE_ACCESS_DENIED' });
+    await assert.rejects(store.delete('s3://lake/orders/a'), { code: 'STORAGE_ACCESS_DENIED' });
+    assert.deepEqual(keysUsed(), []);
+  });
+
+  it('are not used beside credentials of the user', async () => {
+    const vended = { prefix: 's3://lake/orders/eu', config: { 's3.endpoint': s3.server.url, ...keys('eu') } };
+    const store = await openOrders({ 'storage-credentials': [vended] });
+    await assert.rejects(store.read('s3://lake/orders/a'), { code: 'STORAGE_ACCESS_DENIED' });
+    await assert.rejects(store.read('s3://lake/secret/c'), { code: 'STORAGE_ACCESS_DENIED' });
+    assert.deepEqual(keysUsed(), []);
+  });
+
+  it('open no table at the root of a bucket', async () => {
+    const metadata = tableJson('s3://lake');
+    const store = await openOrders({ metadata });
+    await assert.rejects(store.read('s3://lake/secret/c'), { code: 'STORAGE_ACCESS_DENIED' });
+  });
+});
+
+describe('what is kept of the files of tables', () => {
+  it('is found again under the same catalog, table and server only', async () => {
+    const place = rest.place();
+    const scopeOf = async (more: object, at = place) => {
+      rest.on(endpoint, json(loadedOrders(more)));
+      return (await clientOf(at, 'ada').loadTable(orders)).store.scope;
+    };
+    const metadata = (uuid: string) => ({ ...tableJson('s3://lake/orders'), 'table-uuid': uuid });
+    const mine = await scopeOf({ metadata: metadata('9c12d441-03fe-4693-9a96-a0705ddf69c1') });
+    assert.equal(await scopeOf({ metadata: metadata('9c12d441-03fe-4693-9a96-a0705ddf69c1') }), mine);
+    const others = [
+      await scopeOf({ metadata: metadata('00000000-03fe-4693-9a96-a0705ddf69c1') }),
+      await scopeOf({
+        metadata: metadata('9c12d441-03fe-4693-9a96-a0705ddf69c1'),
+        config: { 's3.endpoint': 'http://evil' },
+      }),
+      await scopeOf(
+        { metadata: metadata('9c12d441-03fe-4693-9a96-a0705ddf69c1') },
+        rest.place({ warehouse: 'other' }),
+      ),
+    ];
+    assert.ok(!others.includes(mine) && !others.includes(undefined));
+  });
+
+  it('needs a look at the file with credentials of the user', async () => {
+    const files = createMetadataFiles(1 << 20);
+    const location = 's3://lake/orders/m.json';
+    s3.put('orders/m.json', Buffer.from(JSON.stringify(tableJson('s3://lake/orders'))));
+    const place = rest.place();
+    const storeFor = async (user: string) => {
+      rest.on(endpoint, json(loadedOrders({ config: { 's3.endpoint': s3.server.url, ...keys(user) } })));
+      return (await clientOf(place, user).loadTable(orders)).store;
+    };
+    const [ada, eve] = [await storeFor('ada'), await storeFor('eve')];
+    await files.tableMetadata(ada, location);
+    s3.fault = ({ headers }) =>
+      headers.authorization?.includes('=eve/')
+        ? { kind: 'error', status: 403, code: 'AccessDenied' }
+        : undefined;
+    await assert.rejects(files.tableMetadata(eve, location), { code: 'STORAGE_ACCESS_DENIED' });
+    await files.tableMetadata(ada, location);
+  });
+});
