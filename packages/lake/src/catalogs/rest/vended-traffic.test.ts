@@ -14,6 +14,8 @@ function vendedStore(s3: FakeS3, place: VendedStoreOptions['place']) {
   const vended = [{ prefix: '', properties: new Map(Object.entries(keys)) }];
   return createVendedStore({
     tableName: 'sales.orders',
+    tableLocation: `${bucket}/t`,
+    scope: 'sales.orders',
     vended,
     renew: async () => vended,
     place,
