@@ -118,7 +118,7 @@ async function testStorage({ python, peersFolder }) {
       const announcedSeconds = 2; // Short lives, so that tests see several of them.
       const catalog = await startIcebergRest(path.join(folder, 'iceberg-rest'), server, { announcedSeconds });
       try {
-        const told = JSON.stringify({ url: catalog.url, storage: server.endpoint, python });
+        const told = JSON.stringify({ url: catalog.url, storage: server, python });
         for (const name of ['rest-catalog', 'rest-users'])
           await runStorageTests(name, name, { SVC_TEST_REST: told });
       } finally {

@@ -16,27 +16,33 @@ import { type OidcProvider, startOidcProvider } from '../../service/support/oidc
 import { rows, value } from '../../service/support/results.js';
 import { startService, type TestService } from '../../service/support/service.js';
 import { type CatalogCall, type CatalogProxy, startCatalogProxy } from '../servers/catalog-proxy.js';
+import { type MinioServer, type MinioTrace, startMinioTrace } from '../servers/minio-trace.js';
 import { type StorageProxy, startStorageProxy } from '../servers/storage-proxy.js';
 
 const { SVC_TEST_REST = '{}' } = process.env;
-const server: { readonly url: string; readonly storage: string } = JSON.parse(SVC_TEST_REST);
+const server: { readonly url: string; readonly storage: MinioServer } = JSON.parse(SVC_TEST_REST);
 
 const users = {
   ada: { password: 'word of ada', roles: [] },
   bob: { password: 'word of bob', roles: [] },
 };
 
+/** Sessions renew tokens with a minute left, every ten seconds: so each is renewed once it is some seconds old. */
+const tokenSeconds = 65;
+
 let provider: OidcProvider;
 let catalog: CatalogProxy;
 let storage: StorageProxy;
+let trace: MinioTrace;
 let service: TestService;
 let ada: FlightClient;
 let bob: FlightClient;
 
 before(async () => {
-  provider = await startOidcProvider({ users });
+  provider = await startOidcProvider({ users, tokenSeconds });
   catalog = await startCatalogProxy(server.url, userOf);
-  storage = await startStorageProxy(server.storage);
+  storage = await startStorageProxy(server.storage.endpoint);
+  trace = await startMinioTrace(server.storage);
   service = await startService({
     config: {
       'catalog.catalog_url': catalog.url,
@@ -53,6 +59,7 @@ before(async () => {
 });
 after(async () => {
   await service?.[Symbol.asyncDispose]();
+  await trace?.[Symbol.asyncDispose]();
   await storage?.[Symbol.asyncDispose]();
   await catalog?.[Symbol.asyncDispose]();
   await provider?.[Symbol.asyncDispose]();
@@ -191,6 +198,7 @@ describe('a user of a catalog', () => {
 });
 
 describe('credentials that end while a query runs', () => {
+  const tokens = new Set<string | undefined>();
   before(async () => {
     await ada.update(
       'CREATE TABLE own.parts PARTITIONED BY (p) AS SELECT i AS a, i AS b, i % 40 AS p FROM range(4000) r(i)',
@@ -206,6 +214,7 @@ describe('credentials that end while a query runs', () => {
     assert.equal(await value(ada, `SELECT sum(${column})::BIGINT FROM own.parts`), 7_998_000n);
     assert.deepEqual(ownersOfRequests(), ['ada']);
     assert.deepEqual(new Set(catalog.calls.map(({ user }) => user)), new Set(['ada']));
+    for (const { headers } of catalog.calls) tokens.add(headers.authorization);
     const keys = new Set(storage.calls.map(({ accessKey }) => accessKey));
     assert.ok(keys.size >= 4, `${keys.size} keys were used`);
   };
@@ -217,6 +226,11 @@ describe('credentials that end while a query runs', () => {
   it('are renewed when storage refuses them before the end that was told', async () => {
     await sumOf('b', (key) => (catalog.keys.get(key)?.vendedMs ?? 0) + 1000);
     assert.ok(storage.calls.some(({ status }) => status === 400));
+  });
+
+  it('are asked for with the token that their user has then', () => {
+    // Both queries took longer than it is from one renewal of tokens to the next.
+    assert.ok(tokens.size >= 2, `${tokens.size} tokens`);
   });
 });
 
@@ -271,5 +285,24 @@ describe('a commit through a catalog', () => {
     await ada.update('CREATE TABLE own.n AS SELECT 7 AS id');
     assert.equal(posts, 2);
     assert.equal(await value(ada, 'SELECT id FROM own.n'), 7);
+  });
+});
+
+describe("storage's own trace of all of this", () => {
+  it("has no request with another user's key, another table's or a static one", async () => {
+    const { host } = new URL(storage.url);
+    const requests = (await trace.requests()).filter((each) => each.host === host);
+    assert.ok(requests.length > 200, `${requests.length} requests`);
+    const foreign = requests.filter(({ accessKey, location }) => {
+      const key = catalog.keys.get(accessKey);
+      return key === undefined || !location.startsWith(`${key.prefix}/`);
+    });
+    // Bob's manifest that names a file of Ada's table: asked for with his own keys, and refused.
+    const bait = foreign.filter(({ accessKey }) => catalog.keys.get(accessKey)?.prefix.endsWith('/own/bait'));
+    assert.deepEqual(foreign, bait);
+    assert.deepEqual(
+      new Set(bait.map(({ accessKey }) => catalog.keys.get(accessKey)?.user)),
+      new Set(['bob']),
+    );
   });
 });

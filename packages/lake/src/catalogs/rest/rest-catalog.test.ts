@@ -103,6 +103,17 @@ describe('the names of a REST catalog', () => {
     assert.deepEqual(await catalog.listTables(['sales']), [orders]);
   });
 
+  it('of a schema that is not there are an error, also where it is listed as an empty one', async () => {
+    for (const kind of ['tables', 'views']) on(`GET /v1/namespaces/sales/${kind}`, json({ identifiers: [] }));
+    on('GET /v1/namespaces', json({ namespaces: [['sale']] }));
+    await assert.rejects(catalog.listRelations(['sales']), {
+      code: 'SCHEMA_NOT_FOUND',
+      message: 'Schema "sales" does not exist; did you mean "sale"?',
+    });
+    on('GET /v1/namespaces/sales', json({ namespace: ['sales'] }));
+    assert.deepEqual(await catalog.listRelations(['sales']), []);
+  });
+
   it('that are not there are answered with near ones, as far as the user may list them', async () => {
     on('GET /v1/namespaces/sales/tables', json({ identifiers: [orders] }));
     await assert.rejects(catalog.loadTable({ ...orders, name: 'oders' }), {
@@ -114,6 +125,37 @@ describe('the names of a REST catalog', () => {
       code: 'TABLE_NOT_FOUND',
       message: 'Table "sales.oders" does not exist.',
     });
+  });
+});
+
+describe('views of a REST catalog that does not say which endpoints it has', () => {
+  it('are listed beside its tables, if it has any', async () => {
+    on('GET /v1/namespaces/sales/tables', json({ identifiers: [orders] }));
+    on('GET /v1/namespaces/sales/views', json({ identifiers: [{ ...orders, name: 'v' }] }));
+    const listed = await catalog.listRelations(['sales']);
+    assert.deepEqual(
+      listed.map(({ identifier, kind }) => [identifier.name, kind]),
+      [
+        ['orders', 'table'],
+        ['v', 'view'],
+      ],
+    );
+  });
+
+  for (const answer of [problem(404, 'NoSuchEndpoint'), html(400), problem(406, 'Unsupported')])
+    it('are none where it knows nothing of them', async () => {
+      on('GET /v1/namespaces/sales/tables', json({ identifiers: [orders] }));
+      on('GET /v1/namespaces/sales/views', answer);
+      on('GET /v1/namespaces/sales/views/v', answer);
+      assert.equal((await catalog.listRelations(['sales'])).length, 1);
+      await assert.rejects(catalog.loadView({ ...orders, name: 'v' }), { code: 'TABLE_NOT_FOUND' });
+    });
+
+  it('may be refused or not answered for: then it is an error', async () => {
+    on('GET /v1/namespaces/sales/views/v', problem(403, 'Forbidden'));
+    await assert.rejects(catalog.loadView({ ...orders, name: 'v' }), { code: 'PERMISSION_DENIED' });
+    on('GET /v1/namespaces/sales/views/v', problem(503, 'x'));
+    await assert.rejects(catalog.loadView({ ...orders, name: 'v' }), { code: 'CATALOG_ERROR' });
   });
 });
 

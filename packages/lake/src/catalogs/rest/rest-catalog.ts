@@ -17,7 +17,7 @@ import { listIdentifiers, listNamespaces, schemaNotFound } from './rest-names.js
 import { createRestService, type RestService } from './rest-service.js';
 import { RestSession } from './rest-session.js';
 import { changed, commitTable, createTable, dropTable, loadTable, stageTable } from './rest-tables.js';
-import { createView, dropView, hasViews, loadView, replaceView } from './rest-views.js';
+import { createView, dropView, listViews, loadView, replaceView } from './rest-views.js';
 import { createServiceBreaker } from './service-breaker.js';
 import { createTableStores } from './table-stores.js';
 import type { VendedStoreOptions } from './vended-store.js';
@@ -72,12 +72,17 @@ export function createRestCatalog(place: RestCatalogPlace, caller: CatalogCaller
     namespace: Namespace,
     options: CatalogOptions & { readonly isWanted?: (name: string) => boolean } = {},
   ): Promise<readonly ListedRelation[]> => {
-    const list = async (kind: 'tables' | 'views') => {
-      const found = await listIdentifiers(session, kind, namespace, options.signal);
-      return found.map((identifier) => ({ identifier, kind: kind === 'tables' ? 'table' : 'view' }) as const);
-    };
-    const both = [list('tables'), ...((await hasViews(session)) ? [list('views')] : [])];
-    const all = (await Promise.all(both)).flat();
+    const [ofTables, ofViews] = await Promise.all([
+      listIdentifiers(session, 'tables', namespace, options.signal),
+      listViews(session, namespace, options.signal),
+    ]);
+    const all = [
+      ...ofTables.map((identifier) => ({ identifier, kind: 'table' }) as const),
+      ...ofViews.map((identifier) => ({ identifier, kind: 'view' }) as const),
+    ];
+    // Some services list nothing in a schema that they do not have.
+    if (all.length === 0 && !(await namespaceExists(session, namespace, options.signal)))
+      throw await schemaNotFound(session, namespace, options.signal);
     const { isWanted = () => true } = options;
     return all
       .filter(({ identifier }) => isWanted(identifier.name))
@@ -103,10 +108,7 @@ export function createRestCatalog(place: RestCatalogPlace, caller: CatalogCaller
     inTurn: (identifier, body, options) => turns.take(turnKey(place, identifier), body, options?.signal),
     dropTable: (identifier, { purge, signal }) => dropTable(tables, identifier, purge, signal),
     listRelations,
-    async listViews(namespace, options) {
-      if (!(await hasViews(session))) return [];
-      return await listIdentifiers(session, 'views', namespace, options?.signal);
-    },
+    listViews: (namespace, options) => listViews(session, namespace, options?.signal),
     loadView: (identifier, options) => loadView(session, identifier, options?.signal),
     createView: (identifier, definition, options) =>
       createView(session, identifier, definition, options?.signal),

@@ -10,11 +10,12 @@ export interface RestConfig {
   /** Where requests go from now on; with a slash at its end. */
   readonly baseUrl: URL;
   readonly routes: RestRoutes;
-  /** For clients: what tables say themselves comes before it. */
-  readonly defaults: ReadonlyMap<string, string>;
-  readonly overrides: ReadonlyMap<string, string>;
+  /** For clients, overrides before defaults. What a table says itself comes before both. */
+  readonly properties: ReadonlyMap<string, string>;
   /** Whether the service has an endpoint, such as `GET /v1/{prefix}/namespaces/{namespace}/views`. */
   has(endpoint: string): boolean;
+  /** Whether it says which endpoints it has: if not, it may have more than `has` knows. */
+  readonly listsEndpoints: boolean;
 }
 
 /** What a service supports that does not list it: the part of the document that was there before lists were. */
@@ -35,15 +36,15 @@ export function readConfig({ body }: RestAnswer, configured: URL): RestConfig {
   const fields = configFields(body);
   const defaults = fields.stringMap('defaults');
   const overrides = fields.stringMap('overrides');
-  const property = (name: string) => overrides.get(name) ?? defaults.get(name);
+  const properties = new Map([...defaults, ...overrides]);
   const endpoints = fields.strings('endpoints');
   const supported = endpoints === undefined ? impliedEndpoints : new Set(endpoints);
   return {
     baseUrl: movedTo(overrides.get('uri'), configured),
-    routes: createRoutes(property('prefix'), property('namespace-separator')),
-    defaults,
-    overrides,
+    routes: createRoutes(properties.get('prefix'), properties.get('namespace-separator')),
+    properties,
     has: (endpoint) => supported.has(endpoint),
+    listsEndpoints: endpoints !== undefined,
   };
 }
 

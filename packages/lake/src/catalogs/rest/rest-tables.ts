@@ -51,7 +51,7 @@ export async function loadTable(
   if (found.answer.status === 304 && kept !== undefined) return kept.table;
   tables.loads.drop(found.identifier);
   if (found.answer.status !== 200) throw generalError(found.answer, what);
-  return loadedTable(tables, found.identifier, found.answer, what);
+  return await loadedTable(tables, found.identifier, found.answer, what);
 }
 
 function keptLoad({ loads }: RestTables, identifier: TableIdentifier): KeptLoad | undefined {
@@ -80,18 +80,18 @@ function readTable(
   });
 }
 
-function loadedTable(
+async function loadedTable(
   { stores, loads }: RestTables,
   identifier: TableIdentifier,
   answer: RestAnswer,
   what: string,
-): LoadedTable {
+): Promise<LoadedTable> {
   const fields = answerFields(answer, what);
   const metadataLocation = fields.optionalString('metadata-location');
   if (metadataLocation === undefined)
     throw catalogError(`answers no "metadata-location" for ${what}`, { retryable: false });
   const metadata = metadataOf(fields, metadataLocation, what);
-  const { store, freshUntilMs } = stores.open(identifier, fields, metadata);
+  const { store, freshUntilMs } = await stores.open(identifier, fields, metadata);
   const table = { identifier, metadata, metadataLocation, store };
   const { etag } = answer.headers;
   if (etag !== undefined && etag.length <= maxEtagLength)
@@ -147,7 +147,7 @@ export async function createTable(
   signal: AbortSignal | undefined,
 ): Promise<LoadedTable> {
   const answer = await postTable(tables, identifier, definition, { isStaged: false, signal });
-  return loadedTable(
+  return await loadedTable(
     tables,
     identifier,
     answer,
@@ -168,11 +168,12 @@ export async function stageTable(
   const metadata = metadataOf(fields, `The catalog's answer for ${what}`, what);
   const stageAgain = async (renewal: AbortSignal) =>
     await stagedAnew(tables, { identifier, definition, location: metadata.location }, renewal);
+  const { store } = await tables.stores.open(identifier, fields, metadata, stageAgain);
   return {
     identifier,
     metadata,
     metadataLocation: undefined,
-    store: tables.stores.open(identifier, fields, metadata, stageAgain).store,
+    store,
     creation: { requirements: [{ type: 'assert-create' }], updates: creationOf(metadata, what) },
   };
 }
@@ -238,7 +239,7 @@ export async function commitTable(
     }),
     what,
   );
-  if (answer.status === 200) return loadedTable(tables, identifier, answer, what);
+  if (answer.status === 200) return await loadedTable(tables, identifier, answer, what);
   const problem = problemOf(answer);
   if (answer.status === 409 && isCreation) throw tableExists(identifier);
   if (answer.status === 409)

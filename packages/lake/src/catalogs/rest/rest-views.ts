@@ -12,11 +12,11 @@ import {
   type ViewDefinition,
   viewMetadataOf,
 } from '../../iceberg/views/view-metadata.js';
-import type { TableIdentifier } from '../catalog.js';
+import type { Namespace, TableIdentifier } from '../catalog.js';
 import { quotedPath, relationMissing } from '../name-errors.js';
 import type { LoadedView } from '../writable-catalog.js';
 import { catalogError, generalError } from './rest-errors.js';
-import { bySpelling, schemaNotFound } from './rest-names.js';
+import { bySpelling, listIdentifiers, schemaNotFound } from './rest-names.js';
 import type { RestAnswer } from './rest-service.js';
 import { answerFields, type RestSession } from './rest-session.js';
 import { changed } from './rest-tables.js';
@@ -32,18 +32,66 @@ export async function loadView(
 ): Promise<LoadedView> {
   const { namespace, name } = identifier;
   const what = `view ${quotedPath(namespace, name)}`;
-  if (!(await hasViews(session))) throw relationMissing('view', identifier, []);
-  const found = await bySpelling(session, 'views', identifier, {
+  return await withViews(session, {
     signal,
-    ask: (each) => session.read((routes) => routes.view(each.namespace, each.name), { what, signal }),
+    without: () => {
+      throw relationMissing('view', identifier, []);
+    },
+    body: async () => {
+      const found = await bySpelling(session, 'views', identifier, {
+        signal,
+        ask: (each) => session.read((routes) => routes.view(each.namespace, each.name), { what, signal }),
+      });
+      return loadedView(found.identifier, found.answer, what);
+    },
   });
-  return loadedView(found.identifier, found.answer, what);
 }
 
-export async function hasViews(session: RestSession): Promise<boolean> {
-  const config = await session.config();
-  return config.has('GET /v1/{prefix}/namespaces/{namespace}/views');
+/** None where the service knows no views. */
+export async function listViews(
+  session: RestSession,
+  namespace: Namespace,
+  signal: AbortSignal | undefined,
+): Promise<readonly TableIdentifier[]> {
+  return await withViews(session, {
+    signal,
+    without: () => [],
+    body: () => listIdentifiers(session, 'views', namespace, signal),
+  });
 }
+
+/**
+ * Services that do not say which endpoints they have may have views. What such a one answers where it has none differs:
+ * that nothing is there, that it cannot do this, or that the request is a bad one.
+ */
+async function withViews<T>(
+  session: RestSession,
+  {
+    signal,
+    without,
+    body,
+  }: {
+    readonly signal: AbortSignal | undefined;
+    readonly without: () => T;
+    readonly body: () => Promise<T>;
+  },
+): Promise<T> {
+  const config = await session.config(signal);
+  if (config.has(viewsEndpoint)) return await body();
+  if (config.listsEndpoints) return without();
+  try {
+    return await body();
+  } catch (error) {
+    const isAbsent =
+      error instanceof QueryError &&
+      (['SCHEMA_NOT_FOUND', 'NOT_SUPPORTED'].includes(error.code) ||
+        (error.code === 'CATALOG_ERROR' && !error.retryable));
+    if (!isAbsent) throw error;
+    return without();
+  }
+}
+
+const viewsEndpoint = 'GET /v1/{prefix}/namespaces/{namespace}/views';
 
 function loadedView(identifier: TableIdentifier, answer: RestAnswer, what: string): LoadedView {
   if (answer.status !== 200) throw generalError(answer, what);
@@ -139,7 +187,8 @@ export async function dropView(
 }
 
 async function throwWithoutViews(session: RestSession, what: string): Promise<void> {
-  if (!(await hasViews(session)))
+  const config = await session.config();
+  if (config.listsEndpoints && !config.has(viewsEndpoint))
     throw new QueryError('NOT_SUPPORTED', `The catalog keeps no views: ${what} is not possible.`);
 }
 

@@ -9,6 +9,7 @@ import { generalError } from './rest-errors.js';
 import { answerFields, type RestSession } from './rest-session.js';
 import {
   createVendedStore,
+  placeProperties,
   type VendedProperties,
   type VendedStoreOptions,
   vendedUntilMs,
@@ -30,7 +31,7 @@ export interface TableStores {
     answer: JsonFields,
     metadata: Pick<TableMetadata, 'tableUuid' | 'location'>,
     askAgain?: (signal: AbortSignal) => Promise<JsonFields>,
-  ): TableStore;
+  ): Promise<TableStore>;
 }
 
 /** Asks for credentials that are made for this user and this table. */
@@ -47,8 +48,9 @@ export function createTableStores(
 ): TableStores {
   const { catalog, ...shared } = options;
   return {
-    open(identifier, answer, { tableUuid, location }, askAgain) {
-      const vended = vendedIn(answer);
+    async open(identifier, answer, { tableUuid, location }, askAgain) {
+      const { properties } = await session.config();
+      const vended = placedBy(properties, vendedIn(answer));
       const store = createVendedStore({
         ...shared,
         tableName: quotedPath(identifier.namespace, identifier.name),
@@ -62,6 +64,15 @@ export function createTableStores(
       return { store, freshUntilMs: vendedUntilMs(vended, Date.now()) };
     },
   };
+}
+
+/** What the catalog says of storage for all tables: where it is, but no keys, which are of a table and a user. */
+function placedBy(
+  properties: ReadonlyMap<string, string>,
+  vended: readonly VendedProperties[],
+): readonly VendedProperties[] {
+  const places = [...properties].filter(([name]) => placeProperties.has(name));
+  return vended.map((each) => ({ ...each, properties: new Map([...places, ...each.properties]) }));
 }
 
 /** `storage-credentials` by prefix, and the table's `config` for everything that none of them is for. */

@@ -70,6 +70,18 @@ describe('credentials that a catalog gives out for a table', () => {
     assert.deepEqual(keysUsed(), ['orders', 'eu', 'any']);
   });
 
+  it('are used where the catalog says for all tables that storage is; its own keys are not', async () => {
+    const own = { 's3.access-key-id': 'catalog', 's3.secret-access-key': 'x' };
+    rest.on('GET /v1/config', json({ defaults: own, overrides: { 's3.endpoint': s3.server.url } }));
+    rest.on(endpoint, json(loadedOrders({ config: keys('ada') })));
+    const { store } = await clientOf(rest.place(), 'ada').loadTable(orders);
+    await store.read('s3://lake/orders/a');
+    rest.on(endpoint, json(loadedOrders({})));
+    const none = await clientOf(rest.place(), 'bob').loadTable(orders);
+    await assert.rejects(none.store.read('s3://lake/orders/a'), { code: 'STORAGE_ACCESS_DENIED' });
+    assert.deepEqual(keysUsed(), ['ada']);
+  });
+
   it('are asked for at their own endpoint where the catalog has one', async () => {
     const credentials = 'GET /v1/{prefix}/namespaces/{namespace}/tables/{table}/credentials';
     rest.on('GET /v1/config', json({ endpoints: [credentials] }));

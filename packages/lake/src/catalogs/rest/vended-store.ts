@@ -45,6 +45,8 @@ const expiresAtMs = 's3.session-token-expires-at-ms';
 const endpoint = 's3.endpoint';
 const pathStyle = 's3.path-style-access';
 const regions = ['client.region', 's3.region'];
+/** Those that say where storage is. */
+export const placeProperties: ReadonlySet<string> = new Set([endpoint, pathStyle, ...regions]);
 const remoteSigning = 's3.remote-signing-enabled';
 
 export function createVendedStore(options: VendedStoreOptions): ObjectStore {
