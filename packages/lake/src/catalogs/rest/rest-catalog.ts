@@ -11,6 +11,7 @@ import type { CatalogCaller, CatalogClient, CatalogFactory } from '../catalog-fa
 import { quotedPath } from '../name-errors.js';
 import type { ListedRelation } from '../writable-catalog.js';
 import { KeptLoads } from './kept-loads.js';
+import { createKnownFiles } from './known-files.js';
 import { baseOf } from './rest-config.js';
 import { generalError, problemOf } from './rest-errors.js';
 import { listIdentifiers, listNamespaces, schemaNotFound } from './rest-names.js';
@@ -37,9 +38,11 @@ export interface RestCatalogPlace {
   /** Opens files for which the catalog gave out no credentials; undefined: they are refused. */
   readonly staticStore: ObjectStore | undefined;
   readonly loads: KeptLoads;
+  readonly knownFiles: ReturnType<typeof createKnownFiles>;
 }
 
-export interface RestCatalogsOptions extends Omit<RestCatalogPlace, 'service' | 'turns' | 'loads'> {
+export interface RestCatalogsOptions
+  extends Omit<RestCatalogPlace, 'service' | 'turns' | 'loads' | 'knownFiles'> {
   /** Memory for tables that users loaded, so that the catalog need not send them again; with 0 it always does. */
   readonly maxKeptBytes: number;
 }
@@ -53,6 +56,7 @@ export function createRestCatalogs({ maxKeptBytes, ...options }: RestCatalogsOpt
     service: createRestService({ breaker: createServiceBreaker(), connections }),
     turns: createWriterTurns(),
     loads: new KeptLoads(maxKeptBytes),
+    knownFiles: createKnownFiles(),
     storage: { ...options.storage, connections },
   };
   return { kind: 'rest', open: (caller) => createRestCatalog(place, caller) };
@@ -65,6 +69,7 @@ export function createRestCatalog(place: RestCatalogPlace, caller: CatalogCaller
     place: place.storage,
     fallback: place.staticStore,
     catalog: JSON.stringify([place.url, warehouse ?? null]),
+    knownFiles: place.knownFiles.ofClient(),
   });
   const tables = { session, stores, loads: place.loads.ofUser() };
 

@@ -5,6 +5,7 @@ import type { TableMetadata } from '../../iceberg/spec/table-metadata.js';
 import type { ObjectStore } from '../../storage/object-store.js';
 import type { TableIdentifier } from '../catalog.js';
 import { quotedPath } from '../name-errors.js';
+import type { KnownFiles } from './known-files.js';
 import { generalError } from './rest-errors.js';
 import { answerFields, type RestSession } from './rest-session.js';
 import {
@@ -44,9 +45,10 @@ export function createTableStores(
   options: Pick<VendedStoreOptions, 'place' | 'fallback'> & {
     /** Which catalog: its address and warehouse. */
     readonly catalog: string;
+    readonly knownFiles: KnownFiles;
   },
 ): TableStores {
-  const { catalog, ...shared } = options;
+  const { catalog, knownFiles, ...shared } = options;
   return {
     async open(identifier, answer, { tableUuid, location }, askAgain) {
       const { properties } = await session.config();
@@ -61,7 +63,7 @@ export function createTableStores(
           (askAgain && (await renewedUnmade(() => askAgain(signal)))) ??
           (await renewed(session, identifier, signal)),
       });
-      return { store, freshUntilMs: vendedUntilMs(vended, Date.now()) };
+      return { store: knownFiles(store, location), freshUntilMs: vendedUntilMs(vended, Date.now()) };
     },
   };
 }
