@@ -27,6 +27,7 @@ export const benches = [
   { name: 'catalog', program: 'catalog.py', needs: ['catalog'], read: readCatalog },
   { name: 'planning', script: 'planning/run.mjs', read: readPlanning },
   { name: 'sessions', script: 'sessions/run.mjs', read: readSessions },
+  { name: 'late answers', script: 'storage/run.mjs', read: readLateAnswers },
 ];
 
 /** Of each system the median of each statement, those as rows of a table, and the median of the runs' totals. */
@@ -399,15 +400,18 @@ function readPlanning(lines) {
   };
 }
 
+/** The two figures of a line `NAME measured X  reference Y`. */
+function figureIn(lines, name, unit) {
+  const [, measured, reference] =
+    lines
+      .find((line) => line.startsWith(name))
+      ?.split(/\s(?:measured|reference)\s/)
+      .map(Number.parseFloat) ?? [];
+  return { measured, reference, unit };
+}
+
 function readSessions(lines) {
-  const figure = (name) => {
-    const [, measured, reference] =
-      lines
-        .find((line) => line.startsWith(name))
-        ?.split(/\s(?:measured|reference)\s/)
-        .map(Number.parseFloat) ?? [];
-    return { measured, reference, unit: 'µs' };
-  };
+  const figure = (name) => figureIn(lines, name, 'µs');
   const lookUp = figure('look-up');
   return {
     details: lines.join('\n'),
@@ -416,6 +420,18 @@ function readSessions(lines) {
       ratioBar({ name: 'checking a session against a bare SHA-256', ...lookUp, atMost: 4 }),
       ratioBar({ name: 'open and close, 10,000 against 1,000', ...figure('open and close'), atMost: 3 }),
       ratioBar({ name: 'giving way, 10,000 against 1,000', ...figure('giving way'), atMost: 3 }),
+    ],
+  };
+}
+
+function readLateAnswers(lines) {
+  const figure = (name, unit = 'ms') => figureIn(lines, name, unit);
+  return {
+    details: lines.join('\n'),
+    bars: [
+      ratioBar({ name: '1 % late, against none late', ...figure('hedged / no faults'), atMost: 1.5 }),
+      ratioBar({ name: '1 % late, against waiting for them', ...figure('hedged / not hedged'), atMost: 0.2 }),
+      ratioBar({ name: 'requests, 1 % late', ...figure('requests / ranges', 'requests'), atMost: 1.05 }),
     ],
   };
 }

@@ -151,14 +151,15 @@ async function readHeaderBytes(file: FileHandle): Promise<Uint8Array> {
 async function unfinishedSize(folder: string, name: string, nowMs: number): Promise<number> {
   const path = join(folder, name);
   try {
-    const { size, mtimeMs } = await stat(path);
+    const { size, mtimeMs, nlink } = await stat(path);
     const [machine, pid, token] = name.split('~');
     if (machine === machineName() && token === processToken) return 0; // Reserved by ourselves.
     const isAbandoned =
       machine === machineName()
         ? Number(pid) === process.pid || !isAlive(Number(pid))
         : nowMs - mtimeMs > abandonedAfterMs;
-    if (!isAbandoned) return size;
+    // With a second link it is an entry already, held for a query that is about to use it.
+    if (!isAbandoned) return nlink === 1 ? size : 0;
     await rm(path, { force: true });
     return 0;
   } catch (error) {

@@ -1,6 +1,6 @@
 /** Brings a selection of one data file into the cache as a compact file, fetching only what no entry has. */
 import { createHash } from 'node:crypto';
-import { open, rm } from 'node:fs/promises';
+import { link, open, rm } from 'node:fs/promises';
 import { QueryError } from '@svc/base';
 import type { ParquetFooter } from '../parquet/footer.js';
 import type { FooterCache } from '../parquet/footer-cache.js';
@@ -64,21 +64,34 @@ export async function useCompactFile<T>(
   return cache.fileLock.run(`${version} ${location}`, signal, async () => {
     const other = await tryCached();
     if (other !== undefined) return other;
-    const { entry, bytesFetched } = await fill(info, selection, context);
-    const result = await cache.withEntry(entry, signal, async (path) => ({ value: await use(path, entry) }));
-    if (result === undefined)
-      throw new QueryError(
-        'STORAGE_ERROR',
-        `The staged copy of ${displayLocation(info.location)} disappeared while it was being used.`,
-      );
-    return { result: result.value, entry, bytesFetched };
+    // Until the query has its own link, this one keeps other processes from removing the entry to make room.
+    const held = cache.unfinishedPath();
+    try {
+      const { entry, bytesFetched } = await fill(info, selection, { ...context, held });
+      const result = await cache.withEntry(entry, signal, async (path) => ({
+        value: await use(path, entry),
+      }));
+      if (result === undefined)
+        throw new QueryError(
+          'STORAGE_ERROR',
+          `The staged copy of ${displayLocation(info.location)} disappeared while it was being used.`,
+        );
+      return { result: result.value, entry, bytesFetched };
+    } finally {
+      await rm(held, { force: true });
+    }
   });
+}
+
+interface FillContext extends CompactFileContext {
+  /** Where the new entry gets a second link. */
+  readonly held: string;
 }
 
 async function fill(
   info: ObjectInfo,
   selection: Selection,
-  context: CompactFileContext,
+  context: FillContext,
 ): Promise<{ readonly entry: CacheEntry; readonly bytesFetched: number }> {
   const { cache, store, footers, signal } = context;
   const footer = await footers.get(store, info, signal);
@@ -114,7 +127,7 @@ async function write(
   footer: ParquetFooter,
   selection: Selection,
   existing: readonly CacheEntry[],
-  context: CompactFileContext,
+  context: FillContext,
 ): Promise<{ readonly entry: CacheEntry; readonly bytesFetched: number }> {
   const { cache, signal, store } = context;
   const draft: EntryHeader = {
@@ -145,6 +158,7 @@ async function write(
       signal,
     });
     giveBack();
+    await link(path, context.held).catch(() => undefined); // Not every file system has links; then others may be quicker.
     const entry = await cache.commit(path, sealed);
     for (const old of existing)
       if (old !== entry && isCovered(old.header.selection, selection)) await cache.remove(old);
@@ -156,11 +170,20 @@ async function write(
   }
 }
 
+/** The entry that would serve a query now, if there is one. */
+export function findEntry(
+  info: ObjectInfo,
+  selection: Selection,
+  { cache, store }: Pick<CompactFileContext, 'cache' | 'store'>,
+): CacheEntry | undefined {
+  return cache.find(nameInCache(store, info.location), info.version, selection);
+}
+
 /**
  * Under which an entry is found. Entries lie on the disk, where no password or signature of a URL is to be found: a digest
  * stands for what is left out, and for whose file it is.
  */
-export function nameInCache({ scope = '' }: ObjectStore, location: string): string {
+function nameInCache({ scope = '' }: ObjectStore, location: string): string {
   const bare = displayLocation(location);
   if (bare === location && scope === '') return location;
   return `${bare}#${createHash('sha256')

@@ -49,7 +49,7 @@ async function withSpace(maxBytes: number) {
     const { groups } = await stageScan(part, { store, footers, cache, directory });
     const paths = groups.flatMap((group) => group.paths);
     const rows = await Promise.all(paths.map(rowsOf));
-    return { directory, ids: rows.flat().map((row) => Number(row['id'])) };
+    return { directory, ids: rows.flat().map(({ id }) => Number(id)) };
   };
   return {
     cache,

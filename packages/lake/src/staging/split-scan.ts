@@ -9,7 +9,7 @@ import type { FooterCache } from '../parquet/footer-cache.js';
 import type { FileGroup, FileScan, ScanCounts, TableScan } from '../scan/table-scan.js';
 import { displayLocation } from '../storage/display-location.js';
 import type { ObjectStore } from '../storage/object-store.js';
-import { nameInCache } from './compact-file.js';
+import { findEntry } from './compact-file.js';
 import { selectionBytes } from './compact-layout.js';
 import { makeSelection, type Selection } from './selection.js';
 import type { CacheEntry, StagingCache } from './staging-cache.js';
@@ -73,7 +73,7 @@ async function needOf({ scan, store }: ScanToStage, options: SplitOptions): Prom
     const cost = costOf(file, store);
     if (cost === 0) continue;
     const selection = await selectionOf(file, store, options);
-    const entry = options.cache.find(nameInCache(store, file.location), file.version, selection);
+    const entry = findEntry(file, selection, { cache: options.cache, store });
     bytes += cost;
     if (entry === undefined) missingBytes += cost;
     else entries.push(entry);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { QueryError } from '@svc/base';
 import { ByteCache } from './byte-cache.js';
 
 function counted(cache: ByteCache) {
@@ -38,6 +39,23 @@ test('loads at the same time are one load; a failure is not remembered', async (
   const failing = () => cache.get('bad', () => Promise.reject(new Error('no')));
   await assert.rejects(failing(), /no/);
   assert.equal(await get('bad'), 'BAD');
+});
+
+test('a load that fails by the credentials of one caller is made again by the others, one that fails by its file is not', async () => {
+  const cache = new ByteCache(100);
+  const refused = (code: 'SESSION_EXPIRED' | 'DATA_CORRUPT') => async () => {
+    await Promise.resolve();
+    throw new QueryError(code, 'No.');
+  };
+  const own = async () => ({ value: 'mine', bytes: 1 });
+  const expired = cache.get('a', refused('SESSION_EXPIRED'));
+  const [first, second] = await Promise.allSettled([expired, cache.get('a', own)]);
+  assert.equal(first.status, 'rejected');
+  assert.deepEqual(second, { status: 'fulfilled', value: 'mine' });
+  const corrupt = cache.get('b', refused('DATA_CORRUPT'));
+  const joined = cache.get('b', own);
+  await assert.rejects(corrupt, { code: 'DATA_CORRUPT' });
+  await assert.rejects(joined, { code: 'DATA_CORRUPT' });
 });
 
 test('a caller that gives up leaves the load to the others', async () => {

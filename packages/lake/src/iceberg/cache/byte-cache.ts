@@ -1,5 +1,5 @@
 /** A cache of parsed immutable files, bounded in bytes; the least recently used go first. */
-import { abortable } from '@svc/base';
+import { abortable, QueryError, throwIfAborted } from '@svc/base';
 
 export interface Sized<T> {
   readonly value: T;
@@ -7,7 +7,22 @@ export interface Sized<T> {
   readonly bytes: number;
 }
 
-/** Loads of one key at the same time share one load; a failed load is not remembered. */
+/** What is wrong with a file or its storage is so for all; anything else may be the fault of who began the load. */
+const sharedCodes: ReadonlySet<string> = new Set([
+  'DATA_CORRUPT',
+  'DATA_FILE_MISSING',
+  'STORAGE_ERROR',
+  'UNSUPPORTED_TABLE_FEATURE',
+]);
+
+function isOfTheFile(error: unknown): boolean {
+  return error instanceof QueryError && sharedCodes.has(error.code);
+}
+
+/**
+ * Loads of one key at the same time share one load; a failed load is not remembered, and one that failed by the credentials
+ * of its caller fails for nobody else.
+ */
 export class ByteCache {
   readonly #maxBytes: number;
   /** In the order of their last use. */
@@ -34,7 +49,15 @@ export class ByteCache {
       this.#entries.set(key, kept);
       return kept.value as T;
     }
-    const entry = await abortable(this.#loading.get(key) ?? this.#start(key, load), signal);
+    const shared = this.#loading.get(key);
+    const entry =
+      shared === undefined
+        ? await abortable(this.#start(key, load), signal)
+        : await abortable(shared, signal).catch((error: unknown) => {
+            throwIfAborted(signal);
+            if (isOfTheFile(error)) throw error;
+            return abortable(this.#start(key, load), signal);
+          });
     return entry.value as T;
   }
 
@@ -51,7 +74,7 @@ export class ByteCache {
       this.#keep(key, loaded);
       return loaded;
     } finally {
-      this.#loading.delete(key);
+      if (this.#loading.get(key) === loading) this.#loading.delete(key);
     }
   }
 

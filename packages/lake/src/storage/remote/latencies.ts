@@ -7,7 +7,7 @@ const unknown: Lateness = { silenceMs: 1000, totalMs: 10_000 };
 const least: Lateness = { silenceMs: 40, totalMs: 1000 };
 const most: Lateness = { silenceMs: 5000, totalMs: 60_000 };
 /** A request is late that takes, or is silent for, this many times what nine of ten do. */
-const latenessFactor = 3;
+const latenessFactor = 2;
 /** Second requests per request, in the long run. */
 const hedgesPerRequest = 0.04;
 /** Second requests that may be sent in a row after a quiet time. */

@@ -3,6 +3,7 @@ import type { Agent as HttpAgent } from 'node:http';
 import type { Agent as HttpsAgent } from 'node:https';
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import type { QueryError } from '@svc/base';
+import { boundAnswers } from './bounded-answers.js';
 import { RenewingCredentials, type S3CredentialProvider } from './renewing-credentials.js';
 
 type Sdk = typeof import('@aws-sdk/client-s3');
@@ -135,7 +136,7 @@ function createClient(sdk: Sdk, configuration: S3ClientConfig): S3Client {
   const { emitWarning } = process;
   process.emitWarning = () => undefined;
   try {
-    return new sdk.S3Client(configuration);
+    return boundAnswers(new sdk.S3Client(configuration));
   } finally {
     process.emitWarning = emitWarning;
   }

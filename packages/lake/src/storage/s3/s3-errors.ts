@@ -2,6 +2,7 @@
 import { QueryError } from '@svc/base';
 import { passingNetworkCode } from '../remote/network-errors.js';
 import type { Outcome } from '../remote/outcome.js';
+import { EndlessAnswer } from './bounded-answers.js';
 import { parseS3Location } from './s3-location.js';
 
 /** The parts of a failure that servers tell: code, status, the region that the bucket is in. */
@@ -137,6 +138,11 @@ function networkOutcome(caught: unknown, location: string): Outcome<never> {
     throw new QueryError(
       'STORAGE_ACCESS_DENIED',
       `There are no credentials for ${location}: set \`storage.s3_access_key\` and \`storage.s3_secret_key\`, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or an AWS profile; a public bucket needs \`storage.s3_anonymous\`.`,
+    );
+  if (caught instanceof EndlessAnswer)
+    throw permanent(
+      `The answer for ${location} is larger than any that S3 gives: check \`storage.s3_endpoint\`.`,
+      caught,
     );
   const code = passingNetworkCode(caught);
   if (code !== undefined)

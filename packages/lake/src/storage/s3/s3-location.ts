@@ -7,6 +7,8 @@ export interface S3Location {
 }
 
 const maxKeyBytes = 1024;
+/** Also as servers read it that decode more than they should. */
+const climbing = /^(?:\.|%2e){1,2}$/i;
 
 /** `s3://bucket/key`; `s3a:` and `s3n:` are older names of the same. Throws INVALID_ARGUMENT. */
 export function parseS3Location(location: string): S3Location {
@@ -22,6 +24,11 @@ export function parseS3Location(location: string): S3Location {
     throw new QueryError(
       'INVALID_ARGUMENT',
       `The key of a location in bucket ${bucket} has ${Buffer.byteLength(key)} bytes; at most ${maxKeyBytes} are possible.`,
+    );
+  if (key.split('/').some((segment) => climbing.test(segment)))
+    throw new QueryError(
+      'INVALID_ARGUMENT',
+      `The location ${JSON.stringify(location)} has a part that is "." or "..": servers may take it for another place than it says.`,
     );
   return { bucket, key };
 }

@@ -22,6 +22,8 @@ import type { S3Requests } from './s3-requests.js';
 
 /** A folder with more names is refused: the list would be held in memory. */
 const maxListedNames = 1_000_000;
+/** Servers answer some of these behind deleted objects. */
+const maxEmptyPages = 200;
 
 export function createS3Source(requests: S3Requests): RangeSource {
   return { head, get };
@@ -122,8 +124,11 @@ export function createS3List(
     const folders = new Set<string>();
     const files = new Set<string>();
     let token: string | undefined;
+    let [pages, emptyPages] = [0, 0];
     do {
       const page = await listPage(token);
+      pages += 1;
+      emptyPages += (page.CommonPrefixes?.length ?? 0) + (page.Contents?.length ?? 0) === 0 ? 1 : 0;
       const decoded = page.EncodingType === 'url' ? urlDecoded : asItIs;
       for (const { Prefix } of page.CommonPrefixes ?? [])
         folders.add(decoded(Prefix).slice(prefix.length).replace(/\/$/, ''));
@@ -133,7 +138,10 @@ export function createS3List(
           retryable: false,
         });
       const next = page.IsTruncated === true ? page.NextContinuationToken : undefined;
-      if (next !== undefined && next === token)
+      if (
+        next !== undefined &&
+        (next === token || emptyPages > maxEmptyPages || pages > maxListedNames / 100)
+      )
         throw new QueryError('STORAGE_ERROR', `Listing ${folder} does not come to an end.`, {
           retryable: false,
         });

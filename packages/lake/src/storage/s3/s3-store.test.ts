@@ -373,6 +373,43 @@ test('no error has a credential in it', async () => {
   });
 });
 
+test('a list without end, and answers without end, are refused', async () => {
+  await withS3(async (s3) => {
+    s3.fault = ({ index }) => ({
+      kind: 'page',
+      text: `<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>${index}</NextContinuationToken></ListBucketResult>`,
+    });
+    await assert.rejects(s3.store().list(`${bucket}/t`), {
+      code: 'STORAGE_ERROR',
+      message: /does not come to an end/,
+    });
+    s3.fault = () => ({ kind: 'page', text: `<ListBucketResult>${' '.repeat(20 * MiB)}` });
+    await assert.rejects(s3.store().list(`${bucket}/t`), {
+      code: 'STORAGE_ERROR',
+      message: /larger than any that S3 gives/,
+    });
+    s3.fault = () => ({ kind: 'page', status: 403, text: '<Error>'.repeat(3 * MiB) });
+    await assert.rejects(s3.store().read(location), { code: 'STORAGE_ACCESS_DENIED' });
+  });
+});
+
+test('a size that no object has costs no memory', async () => {
+  await withS3(async (s3) => {
+    const headers = { etag: '"x"', 'content-length': String(2 ** 40) };
+    s3.fault = ({ method }) => (method === 'HEAD' ? { kind: 'page', text: '', headers } : undefined);
+    s3.put('t/data.parquet', sampleBytes(100));
+    const store = s3.store();
+    const { sizeBytes } = await store.head(location);
+    assert.equal(sizeBytes, 2 ** 40);
+    await assert.rejects(store.readRanges(location, [{ start: 2 ** 40 - 100, end: 2 ** 40 }]), {
+      code: 'STORAGE_ERROR',
+    });
+    await assert.rejects(store.readRanges(location, [{ start: 0, end: 2 ** 40 }]), {
+      message: /are not read as a whole/,
+    });
+  });
+});
+
 test('refuses a location without a bucket or a key', async () => {
   await withS3(async (s3) => {
     const store = s3.store();
@@ -383,6 +420,9 @@ test('refuses a location without a bucket or a key', async () => {
       's3://lake/',
       's3://la ke/x',
       `s3://lake/${'x'.repeat(2000)}`,
+      's3://lake/t/../other/x',
+      's3://lake/t/%2E%2e/other/x',
+      's3://lake/t/./x',
     ])
       await assert.rejects(store.head(wrong), { code: 'INVALID_ARGUMENT' }, wrong);
     assert.equal(s3.server.requests.length, 0);

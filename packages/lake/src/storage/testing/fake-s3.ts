@@ -28,6 +28,13 @@ export type Fault =
       readonly code: string;
       readonly headers?: Record<string, string>;
     }
+  /** This instead. */
+  | {
+      readonly kind: 'page';
+      readonly status?: number;
+      readonly text: string;
+      readonly headers?: Record<string, string>;
+    }
   | { readonly kind: 'reset' }
   /** The head and half of the body, then nothing more of the connection. */
   | { readonly kind: 'cut' }
@@ -63,6 +70,10 @@ export async function startFakeS3(): Promise<FakeS3> {
     switch (fault?.kind) {
       case 'error':
         sendError(response, method, fault.status, fault.code, fault.headers);
+        return;
+      case 'page':
+        for (const [name, value] of Object.entries(fault.headers ?? {})) response.setHeader(name, value);
+        sendXml(response, fault.status ?? 200, fault.text);
         return;
       case 'reset':
         request.socket.destroy();
