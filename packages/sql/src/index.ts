@@ -32,7 +32,9 @@ export { type PlainColumns, plainColumns } from './scan/plain-columns.js';
 export type {
   ColumnPath,
   ComparisonOperator,
+  LimitedUse,
   Literal,
+  RowUse,
   ScanFilter,
   ScanRequest,
 } from './scan/scan-request.js';

@@ -3,6 +3,7 @@
  * are filtered on, of a pruned file nothing but these.
  */
 import { QueryError } from '@svc/base';
+import type { RowFacts } from '../../scan/row-use.js';
 import { namedAvroError } from '../avro/avro-error.js';
 import type { AvroFile } from '../avro/container-reader.js';
 import { readAvroRecords } from '../avro/container-reader.js';
@@ -41,6 +42,8 @@ export interface FilePruning {
   readonly fieldIds: ReadonlySet<number>;
   readonly partitionMightMatch: (values: DataFile['partition']) => boolean;
   readonly fileMightMatch: (metrics: ColumnMetrics) => boolean;
+  /** What is to be kept of the statistics. */
+  readonly describe?: ((metrics: ColumnMetrics, partition: DataFile['partition']) => RowFacts) | undefined;
 }
 
 export interface ManifestContent {
@@ -96,7 +99,8 @@ export function createManifestReader(
         if (entry.file.content !== 0) throw unexpectedDeleteFile(avro, entry.file);
         if (!pruning.partitionMightMatch(entry.file.partition) || !pruning.fileMightMatch(entry.file))
           continue;
-        files.push(toDataFile(entry, manifest, partitionSpec));
+        const facts = pruning.describe?.(entry.file, entry.file.partition);
+        files.push({ ...toDataFile(entry, manifest, partitionSpec), ...(facts && { facts }) });
       }
     } catch (error) {
       throw namedAvroError(avro.source, error);

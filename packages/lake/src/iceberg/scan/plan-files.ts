@@ -6,6 +6,7 @@
 import { QueryError, throwIfAborted } from '@svc/base';
 import type { ScanRequest } from '@svc/sql';
 import type { LoadedTable } from '../../catalogs/catalog.js';
+import { type BoundUse, bindUse } from '../../scan/row-use.js';
 import { mapConcurrently } from '../../storage/map-concurrently.js';
 import type { LoadedAvroFile, MetadataFiles } from '../cache/metadata-files.js';
 import { type BoundFilter, bindFilters, filteredFieldIds } from '../expressions/bind-filter.js';
@@ -16,6 +17,7 @@ import { createManifestReader, type ManifestReader, manifestSpecId } from '../ma
 import { type ManifestFile, namedManifest, readManifestList } from '../manifests/manifest-list.js';
 import type { Snapshot } from '../spec/snapshot.js';
 import type { Schema } from '../spec/types.js';
+import { createFileFacts } from './file-facts.js';
 import { specOfManifest, typedPartitionSpecs } from './partition-types.js';
 import { checkReadableColumns } from './readable-columns.js';
 import { resolveSnapshot, type SnapshotPin } from './resolve-snapshot.js';
@@ -63,12 +65,14 @@ export async function planFiles(
   checkReadableColumns(schema, request.columns, tableName);
   if (snapshot === undefined) return { snapshotId: undefined, schema, files: [], counts: noCounts };
   const filter = bindFilters(request.filters, schema.fields);
+  const use = bindUse(request, schema.fields);
   const planner: Planner = {
     table,
     tableName,
     options,
     filter,
-    fieldIds: filteredFieldIds(filter),
+    use,
+    fieldIds: new Set([...filteredFieldIds(filter), ...(use?.fieldIds ?? [])]),
     specs: typedPartitionSpecs(table.metadata, schema),
     partitions: new Map(),
   };
@@ -94,6 +98,7 @@ interface Planner {
   readonly tableName: string;
   readonly options: PlanFilesOptions;
   readonly filter: BoundFilter;
+  readonly use: BoundUse | undefined;
   readonly fieldIds: ReadonlySet<number>;
   readonly specs: ReadonlyMap<number, TypedPartitionSpec>;
   /** By spec id, made when first needed. */
@@ -167,6 +172,7 @@ function partitionPruning(planner: Planner, partitionSpec: TypedPartitionSpec): 
     fieldIds: planner.fieldIds,
     partitionMightMatch: (values) => partitionMightMatch(filter, values),
     fileMightMatch: (metrics) => fileMightMatch(planner.filter, metrics),
+    describe: planner.use && createFileFacts(planner.use, partitionSpec.spec),
   });
   planner.partitions.set(specId, { filter, readManifest });
   return { filter, readManifest };
