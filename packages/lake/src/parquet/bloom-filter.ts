@@ -17,6 +17,8 @@ const headerBytes = 64;
 /** The bits of a filter. */
 export type BloomFilter = Uint32Array;
 
+export type BloomFilterReader = typeof readBloomFilters;
+
 /** The values that a row must have one of, when the predicate is an equality; a bloom filter tells nothing of others. */
 export function wantedValues({ predicate }: ColumnFilter): readonly Comparable[] | undefined {
   if (predicate.kind === 'in') return predicate.values;

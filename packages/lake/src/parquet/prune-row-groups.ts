@@ -6,7 +6,13 @@ import type { BoundFilter, ColumnFilter } from '../iceberg/expressions/bind-filt
 import { type ColumnSummary, predicateMightHold } from '../iceberg/expressions/column-predicate.js';
 import { filterMightHold } from '../iceberg/expressions/evaluate-filter.js';
 import type { ObjectStore } from '../storage/object-store.js';
-import { type BloomFilter, bloomMightContain, readBloomFilters, wantedValues } from './bloom-filter.js';
+import {
+  type BloomFilter,
+  type BloomFilterReader,
+  bloomMightContain,
+  readBloomFilters,
+  wantedValues,
+} from './bloom-filter.js';
 import { onlyNulls, summariseChunk } from './chunk-summary.js';
 import { type ColumnChunk, readColumnChunk } from './column-chunk.js';
 import { type ParquetFooter, rowGroupsWithRows } from './footer.js';
@@ -23,6 +29,8 @@ export interface PruneOptions {
   readonly filter: BoundFilter;
   readonly leafOf: LeafOfField;
   readonly store: ObjectStore;
+  /** Fetches bloom filters, or has them. */
+  readonly bloomFilters?: BloomFilterReader;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -114,7 +122,8 @@ async function askBlooms(
   options: PruneOptions,
 ): Promise<readonly number[]> {
   const chunks = questions.map(({ chunk }) => chunk);
-  const answers = await readBloomFilters(options.store, footer, chunks, options.signal);
+  const read = options.bloomFilters ?? readBloomFilters;
+  const answers = await read(options.store, footer, chunks, options.signal);
   const blooms = new Map<string, BloomFilter>();
   for (const [index, { rowGroup, leaf }] of questions.entries()) {
     const bloom = answers[index];

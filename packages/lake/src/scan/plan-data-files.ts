@@ -129,6 +129,7 @@ async function planFile(planner: Planner, file: DataFileToPlan): Promise<Planned
     filter,
     leafOf: (fieldId) => mapping.leaves.get(fieldId),
     store,
+    bloomFilters: footers.bloomFilters,
     signal,
   });
   const columns = selectedColumns(footer, { columns: mapping.columnNames });
