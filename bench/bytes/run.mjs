@@ -1,4 +1,4 @@
-// How many bytes of a table in remote storage a query takes. See README.md.
+// How many bytes of a table in remote storage a query takes. See bench/README.md.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -50,10 +50,10 @@ const cases = [
     limit: (scan) => 1.1 * scan.counts.bytesPlanned,
   },
   {
-    // Ten rows of each key, side by side, keys in no order: DuckDB writes bloom filters of columns with a dictionary.
+    // Twenty rows of each key, side by side, keys in no order: DuckDB writes bloom filters of columns with a dictionary.
     name: 'point lookup, bloom filters',
     table: 'keyed',
-    sql: `CREATE TABLE bytes.keyed AS SELECT i AS id, md5(((i // 10) * 7919 % 600000)::VARCHAR) AS key,
+    sql: `CREATE TABLE bytes.keyed AS SELECT i AS id, md5(((i // 20) * 7919 % 300000)::VARCHAR) AS key,
       (i * 37 % 100000)::DECIMAL(15, 2) / 100 AS amount, DATE '2020-01-01' + (i % 2000)::INTEGER AS day,
       'note ' || (i % 100) AS note FROM range(6000000) r(i)`,
     request: {

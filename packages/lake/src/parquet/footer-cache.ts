@@ -1,12 +1,12 @@
 import { ByteCache } from '../iceberg/cache/byte-cache.js';
 import type { ObjectInfo, ObjectStore } from '../storage/object-store.js';
-import { type BloomFilterReader, readBloomFilters } from './bloom-filter.js';
+import { type BloomFilterReader, isReadWhole, readBloomFilters } from './bloom-filter.js';
 import type { ParquetFooter } from './footer.js';
 import { readFooter } from './read-footer.js';
 import type { ParquetSchema } from './schema.js';
 
-/** Of an entry beside the bits. */
-const bytesPerBloom = 500;
+/** Of an entry beside the bits: its key, with up to sixteen hashes, and its functions. */
+const bytesPerBloom = 1000;
 
 /** Distinct schemas kept parsed; the files of one table share a few. */
 const maxSchemas = 512;
@@ -14,7 +14,7 @@ const maxSchemas = 512;
 export interface FooterCache {
   /** The file's footer, fetched once for all who ask at the same time. Throws what readFooter throws. */
   get(store: ObjectStore, info: ObjectInfo, signal?: AbortSignal): Promise<ParquetFooter>;
-  /** The filters of chunks of the file, as readBloomFilters answers them; those that are not kept are fetched together. */
+  /** As readBloomFilters answers; filters that are not kept are fetched together. */
   readonly bloomFilters: BloomFilterReader;
 }
 
@@ -41,13 +41,16 @@ export function createFooterCache(options: { readonly maxBytes: number }): Foote
       };
       return footers.get(`footer ${info.version} ${info.location}`, load, signal);
     },
-    bloomFilters(store, footer, chunks, signal) {
+    bloomFilters(store, footer, questions, signal) {
       const { version, location } = footer;
-      const keys = chunks.map(({ bloomFilterStart }) => `bloom ${bloomFilterStart} ${version} ${location}`);
+      const keys = questions.map((question) => {
+        const values = isReadWhole(question) ? 'all' : question.hashes.join();
+        return `bloom ${question.chunk.bloomFilterStart} ${values} ${version} ${location}`;
+      });
       return footers.getAll(keys, async (missing) => {
-        const wanted = missing.flatMap((index) => chunks[index] ?? []);
+        const wanted = missing.flatMap((index) => questions[index] ?? []);
         const blooms = await readBloomFilters(store, footer, wanted, signal);
-        return blooms.map((value) => ({ value, bytes: bytesPerBloom + (value?.byteLength ?? 0) }));
+        return blooms.map((value) => ({ value, bytes: bytesPerBloom + (value?.bytes ?? 0) }));
       });
     },
   };

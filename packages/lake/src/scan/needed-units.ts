@@ -8,9 +8,10 @@ import { type BoundUse, mayHaveTop, type RowFacts, unitsOfFirst } from './row-us
  */
 export function neededUnits(
   files: readonly (readonly RowFacts[])[],
-  { rows }: BoundUse,
+  use: BoundUse,
   counter: RowCounter | undefined,
 ): readonly (readonly boolean[])[] {
+  const { rows } = use;
   if (rows.kind === 'extremes')
     return files.map((units) => {
       const isCounted = counter?.addAll(units) === true;
@@ -19,7 +20,7 @@ export function neededUnits(
   const units = files.flat();
   const firstCount = rows.kind === 'first' ? unitsOfFirst(units, rows.rowCount) : 0;
   const flags =
-    rows.kind === 'top' ? mayHaveTop(units, rows) : units.map((_unit, index) => index < firstCount);
+    rows.kind === 'top' ? mayHaveTop(units, use, rows) : units.map((_unit, index) => index < firstCount);
   let next = 0;
   return files.map((file) => {
     next += file.length;

@@ -8,7 +8,7 @@ import { printJsonValue } from '../iceberg/spec/json-value.js';
 import type { NestedField, PrimitiveType } from '../iceberg/spec/types.js';
 import { type Comparable, compareValues, type PrimitiveValue } from '../iceberg/spec/values.js';
 import { plainJson } from './plain-json.js';
-import type { BoundUse, RowFacts, TypedField } from './row-use.js';
+import { type BoundUse, factsOfField, type RowFacts, type TypedField } from './row-use.js';
 import type { CountedRows } from './table-scan.js';
 
 interface Range {
@@ -51,7 +51,7 @@ export class RowCounter {
   counted(columns: readonly NestedField[]): CountedRows | undefined {
     const values = this.#values;
     if (values === undefined || this.#rowCount === 0) return undefined;
-    const types = new Map([...this.#use.filtered, ...this.#extremes].map(({ id, type }) => [id, type]));
+    const types = new Map(this.#use.fields.map(({ id, type }) => [id, type]));
     const side = (pick: (range: Range) => Comparable) =>
       columns.map(({ id, type }) => {
         const [range, known] = [values.get(id), types.get(id)];
@@ -63,21 +63,22 @@ export class RowCounter {
   }
 
   /** Undefined when the rows cannot be made from what is known of them. */
-  #rangesOf({ columns, rowCount }: RowFacts): Map<number, Range> | undefined {
+  #rangesOf(unit: RowFacts): Map<number, Range> | undefined {
     const ranges = new Map<number, Range>();
-    for (const { id, type } of this.#use.filtered) {
-      const range = witness(type, columns.get(id)?.summary);
+    for (const field of this.#use.filtered) {
+      const range = witness(field.type, factsOfField(this.#use, unit, field)?.summary);
       if (range === undefined) return undefined;
-      if (range !== 'null') ranges.set(id, range);
+      if (range !== 'null') ranges.set(field.id, range);
     }
-    for (const { id, type } of this.#extremes) {
-      const facts = columns.get(id);
+    for (const field of this.#extremes) {
+      const { id, type } = field;
+      const facts = factsOfField(this.#use, unit, field);
       if (facts === undefined) return undefined;
       if (!facts.summary.mayHaveValue) continue;
       const { lower, upper } = facts.summary;
       if (!facts.isExact || lower === undefined || upper === undefined) return undefined;
       if (!canBeWritten(type, lower) || !canBeWritten(type, upper)) return undefined;
-      if (rowCount < 2 && compareValues(lower, upper) !== 0) return undefined;
+      if (unit.rowCount < 2 && compareValues(lower, upper) !== 0) return undefined;
       ranges.set(id, { low: lower, high: upper });
     }
     return ranges;

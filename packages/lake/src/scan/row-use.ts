@@ -37,8 +37,8 @@ export interface BoundUse {
   readonly rejected: BoundFilter;
   /** The fields of `rejected`. */
   readonly filtered: readonly TypedField[];
-  /** Those and the fields of `rows`: what must be known of them decides. */
-  readonly fieldIds: ReadonlySet<number>;
+  /** Those and then the further fields of `rows`: what is known of them decides. */
+  readonly fields: readonly TypedField[];
 }
 
 export interface ColumnFacts {
@@ -53,11 +53,12 @@ export interface RowFacts {
   readonly rowCount: number;
   /** Whether all of them are rows of the table that the statement's filters keep. */
   readonly isKeptWhole: boolean;
-  /** By field id; what is not there is not known. */
-  readonly columns: ReadonlyMap<number, ColumnFacts>;
+  /** One for each of the use's fields, and `undefined` where nothing is known. A table may have very many files. */
+  readonly columns: readonly (ColumnFacts | undefined)[];
 }
 
-export const nothingKnown: RowFacts = { rowCount: 0, isKeptWhole: false, columns: new Map() };
+const noColumns: RowFacts['columns'] = [];
+export const nothingKnown: RowFacts = { rowCount: 0, isKeptWhole: false, columns: noColumns };
 
 /** More rows than that are as good as all of them. */
 const maxRows = BigInt(Number.MAX_SAFE_INTEGER);
@@ -69,14 +70,11 @@ export function bindUse({ use }: ScanRequest, fields: readonly NestedField[]): B
   const rows = rejected.kind === 'always' ? undefined : bindRows(use.rows, fields);
   if (rows === undefined) return undefined;
   if (rows.kind === 'extremes' && rows.fields.length > 0 && !isByColumn(rejected)) return undefined;
-  const filtered = new Map<number, PrimitiveType>();
-  collectTypes(rejected, filtered);
-  return {
-    rows,
-    rejected,
-    filtered: [...filtered].map(([id, type]) => ({ id, type })),
-    fieldIds: new Set([...filtered.keys(), ...fieldsOf(rows).map(({ id }) => id)]),
-  };
+  const types = new Map<number, PrimitiveType>();
+  collectTypes(rejected, types);
+  const filtered = [...types].map(([id, type]) => ({ id, type }));
+  const others = fieldsOf(rows).filter(({ id }) => !types.has(id));
+  return { rows, rejected, filtered, fields: [...filtered, ...others] };
 }
 
 function bindRows(
@@ -154,20 +152,25 @@ function fieldsOf(rows: BoundRows): readonly TypedField[] {
 
 /** `factsOf` is asked once for each field that decides something. */
 export function describeRows(
-  use: BoundUse,
+  { fields, rejected }: BoundUse,
   rowCount: number,
   factsOf: (field: TypedField) => ColumnFacts | undefined,
 ): RowFacts {
-  const columns = new Map<number, ColumnFacts>();
-  for (const field of [...use.filtered, ...fieldsOf(use.rows)]) {
-    const facts = columns.has(field.id) ? undefined : factsOf(field);
-    if (facts !== undefined) columns.set(field.id, facts);
-  }
-  const mightReject = filterMightHold(use.rejected, ({ fieldId, predicate }) => {
-    const facts = columns.get(fieldId);
+  const columns = fields.length === 0 ? noColumns : fields.map(factsOf);
+  const mightReject = filterMightHold(rejected, ({ fieldId, predicate }) => {
+    const facts = columns[fields.findIndex(({ id }) => id === fieldId)];
     return facts === undefined || predicateMightHold(predicate, facts.summary);
   });
   return { rowCount, isKeptWhole: !mightReject, columns };
+}
+
+/** What is known of a field's values. */
+export function factsOfField(
+  { fields }: Pick<BoundUse, 'fields'>,
+  { columns }: RowFacts,
+  { id }: TypedField,
+): ColumnFacts | undefined {
+  return columns[fields.findIndex((field) => field.id === id)];
 }
 
 /** How many of the units, from the first, have at least so many rows for certain; all of them when they may not. */
@@ -186,16 +189,17 @@ export function unitsOfFirst(units: readonly RowFacts[], rowCount: number): numb
  */
 export function mayHaveTop(
   units: readonly RowFacts[],
+  use: Pick<BoundUse, 'fields'>,
   { rowCount, field, descending, nullsFirst }: Extract<BoundRows, { kind: 'top' }>,
 ): readonly boolean[] {
   const sign = descending ? -1 : 1;
   const certain = units
-    .flatMap(({ isKeptWhole, rowCount: unitRows, columns }) => {
-      const facts = columns.get(field.id);
+    .flatMap((unit) => {
+      const facts = factsOfField(use, unit, field);
       const last = descending ? facts?.summary.lower : facts?.summary.upper;
-      return !isKeptWhole || last === undefined || facts?.nullCount === undefined
+      return !unit.isKeptWhole || last === undefined || facts?.nullCount === undefined
         ? []
-        : [{ last, rows: unitRows - facts.nullCount }];
+        : [{ last, rows: unit.rowCount - facts.nullCount }];
     })
     .sort((a, b) => compareValues(a.last, b.last) * sign);
   let rows = 0;
@@ -204,8 +208,8 @@ export function mayHaveTop(
     return rows >= rowCount;
   })?.last;
   if (limit === undefined) return units.map(() => true);
-  return units.map(({ columns }) => {
-    const summary = columns.get(field.id)?.summary;
+  return units.map((unit) => {
+    const summary = factsOfField(use, unit, field)?.summary;
     if (summary === undefined || (nullsFirst && summary.mayHaveNull)) return true;
     if (!summary.mayHaveValue) return false;
     const first = descending ? summary.upper : summary.lower;

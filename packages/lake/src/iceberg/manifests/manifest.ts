@@ -100,7 +100,7 @@ export function createManifestReader(
         if (!pruning.partitionMightMatch(entry.file.partition) || !pruning.fileMightMatch(entry.file))
           continue;
         const facts = pruning.describe?.(entry.file, entry.file.partition);
-        files.push({ ...toDataFile(entry, manifest, partitionSpec), ...(facts && { facts }) });
+        files.push(toDataFile(entry, { manifest, partitionSpec, facts }));
       }
     } catch (error) {
       throw namedAvroError(avro.source, error);
@@ -115,10 +115,15 @@ export function manifestSpecId(avro: AvroFile): number {
   return /^\d{1,9}$/.test(text) ? Number(text) : 0;
 }
 
+interface FileOrigin {
+  readonly manifest: ManifestFile;
+  readonly partitionSpec: TypedPartitionSpec;
+  readonly facts: RowFacts | undefined;
+}
+
 function toDataFile(
   { sequenceNumber, file }: WrittenEntry,
-  manifest: ManifestFile,
-  partitionSpec: TypedPartitionSpec,
+  { manifest, partitionSpec, facts }: FileOrigin,
 ): DataFile {
   const location = readDeferred(file.location);
   if (file.keyMetadata !== null)
@@ -136,6 +141,7 @@ function toDataFile(
     // A file just added has the number that its manifest was given at commit ("Sequence Number Inheritance").
     sequenceNumber: sequenceNumber ?? manifest.sequenceNumber,
     splitOffsets: file.splitOffsets === null ? null : readDeferred(file.splitOffsets),
+    facts,
   };
 }
 

@@ -72,7 +72,7 @@ export async function planFiles(
     options,
     filter,
     use,
-    fieldIds: new Set([...filteredFieldIds(filter), ...(use?.fieldIds ?? [])]),
+    fieldIds: new Set([...filteredFieldIds(filter), ...(use?.fields ?? []).map(({ id }) => id)]),
     specs: typedPartitionSpecs(table.metadata, schema),
     partitions: new Map(),
   };
