@@ -77,12 +77,9 @@ export async function planFiles(
     partitions: new Map(),
   };
   const list = await readManifests(planner, snapshot);
-  const needed = list.manifests.filter((manifest) => manifestMightHaveFiles(planner, manifest));
-  const reads = await mapConcurrently(
-    needed,
-    { maxConcurrent: maxConcurrentManifests, signal: options.signal },
-    (manifest) => readDataManifest(planner, manifest),
-  );
+  const wanted = list.manifests.filter((manifest) => manifestMightHaveFiles(planner, manifest));
+  const reads = await readDataManifests(planner, wanted, list.hasDeletes);
+  const needed = wanted.slice(0, reads.length);
   const files = reads.flatMap((read) => read.files);
   for (const file of files) checkFormat(file);
   return {
@@ -113,6 +110,7 @@ interface PartitionPruning {
 interface ManifestListRead {
   /** Those of data files. */
   readonly manifests: readonly ManifestFile[];
+  readonly hasDeletes: boolean;
   readonly bytes: number;
 }
 
@@ -134,7 +132,7 @@ const noCounts: FilePlanCounts = {
 
 async function readManifests(planner: Planner, snapshot: Snapshot): Promise<ManifestListRead> {
   if (snapshot.manifestList === undefined)
-    return { manifests: (snapshot.manifests ?? []).map(namedManifest), bytes: 0 };
+    return { manifests: (snapshot.manifests ?? []).map(namedManifest), hasDeletes: false, bytes: 0 };
   const { file, sizeBytes } = await loadAvro(planner, snapshot.manifestList);
   const all = readManifestList(file);
   if (all.length === 0 && Number(snapshot.summary.get('total-data-files') ?? 0) > 0)
@@ -143,7 +141,8 @@ async function readManifests(planner: Planner, snapshot: Snapshot): Promise<Mani
       `The manifest list ${snapshot.manifestList} is empty, but its snapshot has data files: it is cut short.`,
     );
   for (const manifest of all) if (manifest.content === 'deletes') checkNoDeletes(planner, manifest);
-  return { manifests: all.filter((manifest) => manifest.content === 'data'), bytes: sizeBytes };
+  const manifests = all.filter((manifest) => manifest.content === 'data');
+  return { manifests, hasDeletes: manifests.length < all.length, bytes: sizeBytes };
 }
 
 /** A manifest may be left over from deletes that have all been applied since. */
@@ -176,6 +175,32 @@ function partitionPruning(planner: Planner, partitionSpec: TypedPartitionSpec): 
   });
   planner.partitions.set(specId, { filter, readManifest });
   return { filter, readManifest };
+}
+
+/** All of them, or as many as have enough rows for a statement that wants any. */
+async function readDataManifests(
+  planner: Planner,
+  manifests: readonly ManifestFile[],
+  hasDeletes: boolean,
+): Promise<readonly ManifestRead[]> {
+  const rows = planner.use?.rows;
+  // Where files list deleted rows, it is known only later how many are left.
+  const isAnyEnough = rows?.kind === 'first' && !hasDeletes;
+  const batchSize = isAnyEnough ? maxConcurrentManifests : manifests.length;
+  const reads: ManifestRead[] = [];
+  let certainRows = 0;
+  while (reads.length < manifests.length) {
+    const batch = await mapConcurrently(
+      manifests.slice(reads.length, reads.length + batchSize),
+      { maxConcurrent: maxConcurrentManifests, signal: planner.options.signal },
+      (manifest) => readDataManifest(planner, manifest),
+    );
+    reads.push(...batch);
+    for (const { facts } of batch.flatMap(({ files }) => files))
+      if (facts?.isKeptWhole) certainRows += facts.rowCount;
+    if (isAnyEnough && certainRows >= rows.rowCount) break;
+  }
+  return reads;
 }
 
 async function readDataManifest(planner: Planner, manifest: ManifestFile): Promise<ManifestRead> {
