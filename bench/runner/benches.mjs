@@ -26,6 +26,7 @@ export const benches = [
   { name: 'cli', program: 'cli.py', needs: [], read: readCli },
   { name: 'catalog', program: 'catalog.py', needs: ['catalog'], read: readCatalog },
   { name: 'planning', script: 'planning/run.mjs', read: readPlanning },
+  { name: 'bytes', script: 'bytes/run.mjs', read: readBytes },
   { name: 'sessions', script: 'sessions/run.mjs', read: readSessions },
   { name: 'late answers', script: 'storage/run.mjs', read: readLateAnswers },
 ];
@@ -384,6 +385,12 @@ function readPlanning(lines) {
       ? []
       : [{ scenario: found[1], measured: Number(found[2]), reference: Number(found[3]) }];
   });
+  const memory = lines.flatMap((line) => {
+    const found = /^\d+ files planned, (.+?)\s+(\d+) MiB/.exec(line);
+    return found === null
+      ? []
+      : [{ name: `planning 100,000 files, ${found[1]}`, measured: Number(found[2]) }];
+  });
   return {
     details: lines.join('\n'),
     bars: [
@@ -396,6 +403,27 @@ function readPlanning(lines) {
       ...figures.map(({ scenario, measured, reference }) =>
         ratioBar({ name: `planning ${scenario}`, measured, reference, unit: 'ms', atMost: 0.5 }),
       ),
+      exactBar({ name: 'planning memories measured', measured: memory.length, wanted: 2, unit: 'processes' }),
+      ...memory.map(({ name, measured }) =>
+        limitBar({ name, measured, unit: 'MiB', atMost: memoryLimitMiB }),
+      ),
+    ],
+  };
+}
+
+function readBytes(lines) {
+  const figures = lines.flatMap((line) => {
+    const found = /^(.+?): .*the query (\d+) in .*at most (\d+)\), again (\d+)$/.exec(line);
+    return found === null ? [] : [{ name: found[1], bytes: +found[2], atMost: +found[3], again: +found[4] }];
+  });
+  return {
+    details: lines.join('\n'),
+    bars: [
+      exactBar({ name: 'bytes of queries measured', measured: figures.length, wanted: 2, unit: 'queries' }),
+      ...figures.flatMap(({ name, bytes, atMost, again }) => [
+        limitBar({ name: `bytes of ${name}`, measured: bytes, unit: 'bytes', atMost }),
+        exactBar({ name: `bytes of ${name}, again`, measured: again, wanted: 0, unit: 'bytes' }),
+      ]),
     ],
   };
 }

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import {
   type Literal,
+  type PlanNode,
   planSettingStatements,
   readPlan,
   type ScanFilter,
@@ -103,9 +104,8 @@ test(`scan filters hold for every row that a statement keeps (seed ${seed})`, ()
   for (let round = 0; round < 1_500; round++) {
     const predicate = randomPredicate(3, random);
     const sql = `SELECT count(*) FROM t WHERE ${predicate}`;
-    const plan = parser.query(`SELECT json_serialize_plan(${quoteText(sql)}::VARCHAR, optimize := true)`);
-    if (plan.startsWith('{"error":true')) continue;
-    const filters = scanRequests(readPlan(plan))[0]?.request.filters ?? [];
+    const plan = planOf(sql);
+    const filters = (plan && scanRequests(plan)[0]?.request.filters) ?? [];
     if (filters.length === 0) continue;
     known++;
     const printed = filters.map(printFilter).join(' AND ');
@@ -121,6 +121,28 @@ test(`scan filters hold for every row that a statement keeps (seed ${seed})`, ()
   assert.ok(known > 300, `only ${known} predicates gave a filter`);
   assert.ok(gatherable > 200, `only ${gatherable} filters can be said in SQL`);
 });
+
+test(`rejections hold for every row that a statement does not keep (seed ${seed})`, () => {
+  const random = randomFrom(seed);
+  let known = 0;
+  for (let round = 0; round < 1_500; round++) {
+    const predicate = randomPredicate(2, random);
+    const plan = planOf(`SELECT count(*) FROM t WHERE ${predicate}`);
+    const use = plan && scanRequests(plan)[0]?.request.use;
+    if (use === undefined) continue;
+    assert.deepEqual(use.rows, { kind: 'extremes', columns: [] });
+    known++;
+    const missed = `SELECT count(*)::VARCHAR FROM data
+      WHERE (${predicate}) IS NOT TRUE AND (${printFilter(use.rejected)}) IS NOT TRUE`;
+    assert.equal(countOrError(missed), '0', `${predicate}\n  is rejected by ${printFilter(use.rejected)}`);
+  }
+  assert.ok(known > 200, `only ${known} predicates gave a rejection`);
+});
+
+function planOf(sql: string): PlanNode | undefined {
+  const plan = parser.query(`SELECT json_serialize_plan(${quoteText(sql)}::VARCHAR, optimize := true)`);
+  return plan.startsWith('{"error":true') ? undefined : readPlan(plan);
+}
 
 /** A predicate may fail on a value (a cast out of range); then there is no result to lose rows of. */
 function countOrError(sql: string): string {
@@ -176,6 +198,7 @@ function printFilter(filter: ScanFilter): string {
       return `(${printColumn(filter.column)} IS NOT NULL)`;
     case 'and':
     case 'or':
+      if (filter.filters.length === 0) return String(filter.kind === 'and');
       return `(${filter.filters.map(printFilter).join(` ${filter.kind} `)})`;
   }
 }

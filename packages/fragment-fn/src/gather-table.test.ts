@@ -42,9 +42,9 @@ function makeFragment({
     link,
     lease: {
       inputDirectory,
-      execute: async ([sql = '']: readonly string[]) => {
-        statements.push(sql);
-        const part = /part-(\d)/.exec(sql)?.[1];
+      execute: async (sql: readonly string[]) => {
+        statements.push(...sql);
+        const part = /part-(\d)/.exec(sql.join())?.[1];
         if (part === undefined) return;
         mostFolders = Math.max(mostFolders, (await readdir(inputDirectory)).length);
         await insert(Number(part));
@@ -120,4 +120,14 @@ test('a part that cannot be staged, and an abort, leave nothing behind', async (
   });
   await assert.rejects(gatherTable(aborted.fragment, tableOf(0), parts), { code: 'CANCELLED' });
   assert.deepEqual(await readdir(inputDirectory), []);
+});
+
+test('rows that are counted and not read are in the table once', async () => {
+  const { fragment, statements } = makeFragment({});
+  const table = tableOf(0);
+  const id = { kind: 'constant', value: '7', type: column.type } as const;
+  const counted = { rowCount: 1000, low: [id], high: [id] };
+  await gatherTable(fragment, { ...table, scan: { ...table.scan, counted } }, parts);
+  const unread = statements.filter((sql) => sql.includes('range(1000)'));
+  assert.deepEqual(unread, statements.slice(1, 2));
 });

@@ -34,8 +34,10 @@ export async function gatherTable(
       throw error;
     }
   };
-  const { columns } = table.scan;
-  await lease.execute([rowsTableSql(table, columns)], link.signal);
+  const { columns, counted } = table.scan;
+  const filters = table.filters ?? [];
+  const unread = counted === undefined ? [] : [gatherSql(table, columns, [counted], filters)];
+  await lease.execute([rowsTableSql(table, columns), ...unread], link.signal);
   let [filesRead, bytesStaged, bytesFetched] = [0, 0, 0];
   let next = stagePart(0);
   try {
@@ -46,7 +48,7 @@ export async function gatherTable(
       next = stagePart(index);
       next.catch(() => undefined); // Reported when its turn comes.
       try {
-        await lease.execute([gatherSql(table, columns, staged.groups, table.filters ?? [])], link.signal);
+        await lease.execute([gatherSql(table, columns, staged.groups, filters)], link.signal);
       } catch (error) {
         throw namingOriginalFiles(error, staged.groups);
       } finally {

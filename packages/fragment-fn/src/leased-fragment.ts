@@ -172,8 +172,10 @@ export async function bindTables(
 function tableSql(table: FragmentTable, staged: StagedTable | undefined): string | undefined {
   if (staged?.isGathered) return undefined;
   switch (table.kind) {
-    case 'scan':
-      return scanViewSql(table, table.scan.columns, staged?.groups ?? []);
+    case 'scan': {
+      const { columns, counted } = table.scan;
+      return scanViewSql(table, columns, [...(staged?.groups ?? []), ...(counted ? [counted] : [])]);
+    }
     case 'rows':
       return rowsTableSql(table, table.columns);
     case 'files':

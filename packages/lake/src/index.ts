@@ -73,6 +73,7 @@ export { planScan } from './scan/plan-scan.js';
 export type {
   ColumnConversion,
   ColumnSource,
+  CountedRows,
   FileGroup,
   FileScan,
   ScanCounts,

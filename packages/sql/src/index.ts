@@ -35,7 +35,9 @@ export { scanFilterSql } from './scan/scan-filter-sql.js';
 export type {
   ColumnPath,
   ComparisonOperator,
+  LimitedUse,
   Literal,
+  RowUse,
   ScanFilter,
   ScanRequest,
 } from './scan/scan-request.js';

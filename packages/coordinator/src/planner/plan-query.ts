@@ -190,7 +190,8 @@ function wholeColumnsOf(
   tables: readonly FragmentTable[],
 ): WholeColumns | undefined {
   const [table] = tables;
-  const all = table?.kind === 'scan' ? table.scan.columns : [];
+  // Rows that are in no file have no pages.
+  const all = table?.kind === 'scan' && table.scan.counted === undefined ? table.scan.columns : [];
   // The engine keeps the case in which a name was declared, and no two names differ in case only.
   const columns = wholeColumns?.map((name) => all.findIndex((column) => column.name === name));
   return columns === undefined || columns.includes(-1) ? undefined : { columns, schema: description.schema };

@@ -47,7 +47,7 @@ function scanLines({ table, request }: ExplainedScan): readonly string[] {
       `  bytes: ${table.rows.byteLength}`,
     ];
   if (table.kind === 'files') return fileLines(table, request);
-  const { counts, columns, snapshotId, tableName } = table.scan;
+  const { counts, columns, counted, snapshotId, tableName } = table.scan;
   const snapshot = snapshotId === undefined ? 'no snapshot' : `snapshot ${snapshotId}`;
   return [
     `Scan ${tableName} (${snapshot})`,
@@ -57,6 +57,7 @@ function scanLines({ table, request }: ExplainedScan): readonly string[] {
     `  files: ${counts.filesPlanned} of ${counts.filesTotal} planned, ${counts.filesPruned} pruned`,
     `  row groups: ${counts.rowGroupsPlanned} of ${counts.rowGroupsTotal} planned, ${counts.rowGroupsPrunedByStatistics} pruned by statistics, ${counts.rowGroupsPrunedByBloom} by bloom filters`,
     `  bytes: ${counts.bytesPlanned} of ${counts.bytesTotal} planned`,
+    ...(counted === undefined ? [] : [`  rows answered by metadata: ${counted.rowCount}`]),
   ];
 }
 

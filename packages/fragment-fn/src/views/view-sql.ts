@@ -2,7 +2,13 @@
  * The views under which a fragment's SQL finds its tables. A scan view reads staged files; a stub view has the same
  * columns over a Parquet file without rows and is what planning binds against (docs/ARCHITECTURE.md, "Planning").
  */
-import { type ColumnSource, deletionColumns, type NestedField, positionColumns } from '@svc/lake';
+import {
+  type ColumnSource,
+  type CountedRows,
+  deletionColumns,
+  type NestedField,
+  positionColumns,
+} from '@svc/lake';
 import { filesPlaceholder, quoteIdentifier, quoteString, type ScanFilter, scanFilterSql } from '@svc/sql';
 import type { FragmentFiles } from '../request.js';
 import { engineType } from './engine-type.js';
@@ -46,39 +52,55 @@ function readParquet(paths: readonly string[], extra = ''): string {
   return `read_parquet([${list}], hive_partitioning = false, union_by_name = false, binary_as_string = false${extra})`;
 }
 
-/** `CREATE VIEW … AS SELECT … FROM read_parquet(…) UNION ALL …`, one branch per physical schema. */
+/**
+ * `CREATE VIEW … AS SELECT … FROM read_parquet(…) UNION ALL …`, one branch per physical schema, and one for rows that are
+ * not read.
+ */
 export function scanViewSql(
   name: QualifiedName,
   columns: readonly NestedField[],
-  groups: readonly StagedGroup[],
+  parts: readonly (StagedGroup | CountedRows)[],
 ): string {
-  return `CREATE VIEW ${qualified(name)} AS ${scanSql(columns, groups)}`;
+  return `CREATE VIEW ${qualified(name)} AS ${scanSql(columns, parts)}`;
 }
 
 /** Adds the rows of staged files, those that may pass the filters, to a table of `rowsTableSql`. */
 export function gatherSql(
   name: QualifiedName,
   columns: readonly NestedField[],
-  groups: readonly StagedGroup[],
+  parts: readonly (StagedGroup | CountedRows)[],
   filters: readonly ScanFilter[],
 ): string {
   const printed = filters.flatMap((filter) => scanFilterSql(filter) ?? []);
   const where = printed.length === 0 ? '' : ` WHERE ${printed.join(' AND ')}`;
-  return `INSERT INTO ${qualified(name)} SELECT * FROM (${scanSql(columns, groups)})${where}`;
+  return `INSERT INTO ${qualified(name)} SELECT * FROM (${scanSql(columns, parts)})${where}`;
 }
 
-function scanSql(columns: readonly NestedField[], groups: readonly StagedGroup[]): string {
-  const branches = groups
-    .filter((group) => group.paths.length > 0)
-    .map((group) => {
+function scanSql(columns: readonly NestedField[], parts: readonly (StagedGroup | CountedRows)[]): string {
+  const branches = parts
+    .filter((part) => 'low' in part || part.paths.length > 0)
+    .map((part) => {
+      if ('low' in part) return countedSql(columns, part);
       const list = columns.map((column, index) => {
-        const source = group.sources[index];
+        const source = part.sources[index];
         const sql = source === undefined ? `CAST(NULL AS ${engineType(column.type)})` : sourceSql(source);
         return `${sql} AS ${quoteIdentifier(column.name)}`;
       });
-      return `SELECT ${list.join(', ')} FROM ${groupSql(group)}`;
+      return `SELECT ${list.join(', ')} FROM ${groupSql(part)}`;
     });
   return branches.length === 0 ? emptySelect(engineColumns(columns)) : branches.join(' UNION ALL ');
+}
+
+function countedSql(columns: readonly NestedField[], { rowCount, low, high }: CountedRows): string {
+  const list = columns.map(({ name, type }, index) => {
+    const [first, other] = [low, high].map((side) => {
+      const source = side[index];
+      return source === undefined ? `CAST(NULL AS ${engineType(type)})` : sourceSql(source);
+    });
+    const value = first === other ? first : `CASE WHEN r.n = 0 THEN ${first} ELSE ${other} END`;
+    return `${value} AS ${quoteIdentifier(name)}`;
+  });
+  return `SELECT ${list.join(', ')} FROM range(${rowCount}) AS r(n)`;
 }
 
 /**

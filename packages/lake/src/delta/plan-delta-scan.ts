@@ -13,6 +13,8 @@ import type { NestedField } from '../iceberg/spec/types.js';
 import { isNaNValue, type PrimitiveValue, toComparable } from '../iceberg/spec/values.js';
 import type { FooterCache } from '../parquet/footer-cache.js';
 import { planDataFiles } from '../scan/plan-data-files.js';
+import { RowCounter } from '../scan/row-counter.js';
+import { bindUse } from '../scan/row-use.js';
 import type { TableScan } from '../scan/table-scan.js';
 import type { AddedFile } from './log/actions.js';
 import { dataLocation } from './table/data-path.js';
@@ -57,6 +59,8 @@ export async function planDeltaScan(
     if (!isAllDeleted(file) && fileMightMatch(table, filter, file, partition))
       planned.push({ file, partition });
   }
+  const use = bindUse(request, columns);
+  const counter = use && new RowCounter(use);
   const { groups, counts } = await planDataFiles(
     planned.map(({ file, partition }) => ({
       location: dataLocation(location, file.path, file.source),
@@ -70,15 +74,19 @@ export async function planDeltaScan(
       request,
       filter,
       match: (schema, fileLocation) => matchDeltaFile(table, schema, fileLocation),
+      use,
+      counter,
       signal,
     },
   );
+  const counted = counter?.counted(columns);
   return {
     tableName,
     tableUuid: table.uuid,
     snapshotId: BigInt(table.version),
     columns,
     groups,
+    ...(counted && { counted }),
     counts: {
       ...counts,
       manifestsTotal: table.logFileCount,

@@ -1,8 +1,12 @@
 import { ByteCache } from '../iceberg/cache/byte-cache.js';
 import type { ObjectInfo, ObjectStore } from '../storage/object-store.js';
+import { type BloomFilterReader, isReadWhole, readBloomFilters } from './bloom-filter.js';
 import type { ParquetFooter } from './footer.js';
 import { readFooter } from './read-footer.js';
 import type { ParquetSchema } from './schema.js';
+
+/** Of an entry beside the bits: its key, with up to sixteen hashes, and its functions. */
+const bytesPerBloom = 1000;
 
 /** Distinct schemas kept parsed; the files of one table share a few. */
 const maxSchemas = 512;
@@ -10,11 +14,13 @@ const maxSchemas = 512;
 export interface FooterCache {
   /** The file's footer, fetched once for all who ask at the same time. Throws what readFooter throws. */
   get(store: ObjectStore, info: ObjectInfo, signal?: AbortSignal): Promise<ParquetFooter>;
+  /** As readBloomFilters answers; filters that are not kept are fetched together. */
+  readonly bloomFilters: BloomFilterReader;
 }
 
 /**
- * Keeps footers in memory up to a bound in bytes, by the store's scope, location and version. It knows nothing of
- * users: who may see a location must be settled before it is asked.
+ * Keeps footers and bloom filters in memory up to a bound in bytes, by the store's scope, location and version. It knows nothing
+ * of users: who may see a location must be settled before it is asked.
  */
 export function createFooterCache(options: { readonly maxBytes: number }): FooterCache {
   const footers = new ByteCache(options.maxBytes);
@@ -35,6 +41,19 @@ export function createFooterCache(options: { readonly maxBytes: number }): Foote
       };
       const key = JSON.stringify(['footer', store.scope ?? '', info.location, info.version]);
       return footers.get(key, load, signal);
+    },
+    bloomFilters(store, footer, questions, signal) {
+      const { version, location } = footer;
+      const keys = questions.map((question) => {
+        const values = isReadWhole(question) ? 'all' : question.hashes.join();
+        const { bloomFilterStart } = question.chunk;
+        return JSON.stringify(['bloom', store.scope ?? '', location, version, bloomFilterStart, values]);
+      });
+      return footers.getAll(keys, async (missing) => {
+        const wanted = missing.flatMap((index) => questions[index] ?? []);
+        const blooms = await readBloomFilters(store, footer, wanted, signal);
+        return blooms.map((value) => ({ value, bytes: bytesPerBloom + (value?.bytes ?? 0) }));
+      });
     },
   };
 }

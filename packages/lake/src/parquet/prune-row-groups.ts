@@ -6,15 +6,23 @@ import type { BoundFilter, ColumnFilter } from '../iceberg/expressions/bind-filt
 import { type ColumnSummary, predicateMightHold } from '../iceberg/expressions/column-predicate.js';
 import { filterMightHold } from '../iceberg/expressions/evaluate-filter.js';
 import type { ObjectStore } from '../storage/object-store.js';
-import { type BloomFilter, bloomMightContain, readBloomFilters, wantedValues } from './bloom-filter.js';
+import {
+  type BloomFilter,
+  type BloomFilterReader,
+  type BloomQuestion,
+  bloomMightContain,
+  bytesOfAnswer,
+  readBloomFilters,
+  wantedHashes,
+  wantedValues,
+} from './bloom-filter.js';
 import { onlyNulls, summariseChunk } from './chunk-summary.js';
-import { type ColumnChunk, readColumnChunk } from './column-chunk.js';
+import { readColumnChunk } from './column-chunk.js';
 import { type ParquetFooter, rowGroupsWithRows } from './footer.js';
 import type { ParquetLeaf } from './schema.js';
 
 /** Bytes of bloom filters in memory at a time, about. */
 const maxBatchBytes = 32 * 1024 * 1024;
-const assumedBloomBytes = 1024 * 1024;
 
 /** Where a field's values are in the file: a column; `null` when all of them are NULL; `undefined` when unknown. */
 export type LeafOfField = (fieldId: number) => ParquetLeaf | null | undefined;
@@ -23,6 +31,8 @@ export interface PruneOptions {
   readonly filter: BoundFilter;
   readonly leafOf: LeafOfField;
   readonly store: ObjectStore;
+  /** Fetches bloom filters, or has them. */
+  readonly bloomFilters?: BloomFilterReader;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -72,10 +82,9 @@ function summaryOf(
 }
 
 /** A filter to be asked: one column of one row group. */
-interface Question {
+interface Question extends BloomQuestion {
   readonly rowGroup: number;
   readonly leaf: ParquetLeaf;
-  readonly chunk: ColumnChunk;
 }
 
 /** Filters are fetched for some row groups at a time, so that what is in memory stays bounded. */
@@ -84,18 +93,19 @@ async function pruneByBloom(
   rowGroups: readonly number[],
   options: PruneOptions,
 ): Promise<readonly number[]> {
-  const leaves = new Set(equalities(options.filter).flatMap(({ fieldId }) => options.leafOf(fieldId) ?? []));
+  const leaves = wantedLeaves(options);
   if (leaves.size === 0) return rowGroups;
   const kept: number[] = [];
   let batch: Question[] = [];
   let batchBytes = 0;
   let first = 0;
   for (const [index, rowGroup] of rowGroups.entries()) {
-    for (const leaf of leaves) {
+    for (const [leaf, hashes] of leaves) {
       const chunk = readColumnChunk(footer, rowGroup, leaf.column);
       if (chunk.bloomFilterStart === undefined) continue;
-      batch.push({ rowGroup, leaf, chunk });
-      batchBytes += chunk.bloomFilterBytes ?? assumedBloomBytes;
+      const question = { rowGroup, leaf, chunk, hashes };
+      batch.push(question);
+      batchBytes += bytesOfAnswer(question);
     }
     if (batchBytes < maxBatchBytes && index < rowGroups.length - 1) continue;
     const part = rowGroups.slice(first, index + 1);
@@ -113,8 +123,8 @@ async function askBlooms(
   questions: readonly Question[],
   options: PruneOptions,
 ): Promise<readonly number[]> {
-  const chunks = questions.map(({ chunk }) => chunk);
-  const answers = await readBloomFilters(options.store, footer, chunks, options.signal);
+  const read = options.bloomFilters ?? readBloomFilters;
+  const answers = await read(options.store, footer, questions, options.signal);
   const blooms = new Map<string, BloomFilter>();
   for (const [index, { rowGroup, leaf }] of questions.entries()) {
     const bloom = answers[index];
@@ -128,6 +138,17 @@ async function askBlooms(
       return bloom === undefined || !leaf || bloomMightContain(column, leaf, bloom);
     }),
   );
+}
+
+/** Columns that are asked for values, with the values' hashes. */
+function wantedLeaves({ filter, leafOf }: PruneOptions): ReadonlyMap<ParquetLeaf, readonly bigint[]> {
+  const leaves = new Map<ParquetLeaf, readonly bigint[]>();
+  for (const column of equalities(filter)) {
+    const leaf = leafOf(column.fieldId);
+    const hashes = leaf ? wantedHashes(column, leaf) : undefined;
+    if (leaf && hashes) leaves.set(leaf, [...(leaves.get(leaf) ?? []), ...hashes]);
+  }
+  return leaves;
 }
 
 function equalities(filter: BoundFilter): readonly ColumnFilter[] {

@@ -4,13 +4,14 @@
  * files of one schema share it.
  */
 import { QueryError } from '@svc/base';
-import { isJsonNumber, type JsonValue } from '../iceberg/spec/lossless-json.js';
+import type { JsonValue } from '../iceberg/spec/lossless-json.js';
 import { isPrimitive, printType } from '../iceberg/spec/type-text.js';
 import type { IcebergType, ListType, MapType, NestedField, StructType } from '../iceberg/spec/types.js';
 import { type FileField, type FileType, fileFields } from '../parquet/file-type.js';
 import type { ParquetLeaf, ParquetSchema } from '../parquet/schema.js';
 import { displayLocation } from '../storage/display-location.js';
 import { fieldsById, innerMapping, type MatchedField, type NameMapping } from './field-matching.js';
+import { plainJson } from './plain-json.js';
 import { readConversion } from './read-conversion.js';
 import type { ColumnSource } from './table-scan.js';
 
@@ -163,14 +164,6 @@ function isExactly(source: ColumnSource): boolean {
 
 function missing(field: NestedField): ColumnSource {
   return { kind: 'constant', value: plainJson(field.initialDefault ?? null), type: field.type };
-}
-
-/** Numbers become their text. */
-function plainJson(value: JsonValue): unknown {
-  if (isJsonNumber(value)) return value.value;
-  if (Array.isArray(value)) return value.map(plainJson);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plainJson(inner)]));
 }
 
 /** Only through structs: what is inside lists and maps has no one value per row. */

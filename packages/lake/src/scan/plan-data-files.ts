@@ -17,6 +17,10 @@ import { selectedColumns, selectionBytes } from '../staging/compact-layout.js';
 import { mapConcurrently } from '../storage/map-concurrently.js';
 import type { ObjectStore } from '../storage/object-store.js';
 import { type ColumnMapping, type MatchedFile, mapColumns } from './column-mapping.js';
+import { neededUnits } from './needed-units.js';
+import type { RowCounter } from './row-counter.js';
+import { describeRowGroup } from './row-group-facts.js';
+import type { BoundUse, RowFacts } from './row-use.js';
 import type { FileGroup, FileScan, ScanCounts } from './table-scan.js';
 
 export interface DataFileToPlan {
@@ -34,6 +38,10 @@ export interface PlanDataFilesOptions {
   readonly filter: BoundFilter;
   /** Finds the table's fields in a file. */
   readonly match: (schema: ParquetSchema, location: string) => MatchedFile;
+  /** See bindUse. */
+  readonly use?: BoundUse | undefined;
+  /** Takes the row groups that need not be read. */
+  readonly counter?: RowCounter | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -72,8 +80,9 @@ export async function planDataFiles(
   const planned = await mapConcurrently(files, { maxConcurrent: maxConcurrentFiles, signal }, (file) =>
     planFile(planner, file),
   );
-  const groups = groupFiles(planned);
-  return { groups, counts: countAll(planned, groups) };
+  const needed = options.use === undefined ? planned : neededFiles(planned, options.use, options);
+  const groups = groupFiles(needed);
+  return { groups, counts: countAll(planned, needed, groups) };
 }
 
 interface Planner {
@@ -91,7 +100,17 @@ interface PlannedFile {
   readonly scan: FileScan;
   readonly rowGroupCount: number;
   readonly selectedRows: number;
+  /** Row groups to read, ascending; none when nothing of the file is to be read. */
+  readonly rowGroups: readonly number[];
   readonly pruned: PrunedRowGroups;
+  /** One for each of `rowGroups`, where the use of their rows is limited. */
+  readonly units: readonly RowGroupUnit[];
+}
+
+interface RowGroupUnit {
+  readonly rowGroup: number;
+  readonly bytes: number;
+  readonly facts: RowFacts;
 }
 
 /** A struct is read whole when any of its fields is. */
@@ -110,6 +129,7 @@ async function planFile(planner: Planner, file: DataFileToPlan): Promise<Planned
     filter,
     leafOf: (fieldId) => mapping.leaves.get(fieldId),
     store,
+    bloomFilters: footers.bloomFilters,
     signal,
   });
   const columns = selectedColumns(footer, { columns: mapping.columnNames });
@@ -128,7 +148,64 @@ async function planFile(planner: Planner, file: DataFileToPlan): Promise<Planned
     ...(file.deletedRows && { deletedRows: file.deletedRows }),
   };
   const selectedRows = pruned.rowGroups.reduce((sum, rowGroup) => sum + (footer.rowCounts[rowGroup] ?? 0), 0);
-  return { mappingKey, mapping, scan, rowGroupCount: footer.rowGroupCount, selectedRows, pruned };
+  const { rowGroups } = pruned;
+  const units = unitsOf(planner, file, footer, mapping, rowGroups);
+  return {
+    mappingKey,
+    mapping,
+    scan,
+    rowGroupCount: footer.rowGroupCount,
+    selectedRows,
+    rowGroups,
+    pruned,
+    units,
+  };
+}
+
+function unitsOf(
+  { options: { use } }: Planner,
+  file: DataFileToPlan,
+  footer: ParquetFooter,
+  mapping: ColumnMapping,
+  rowGroups: readonly number[],
+): readonly RowGroupUnit[] {
+  if (use === undefined) return [];
+  const hasAllRows = file.deletedRows === undefined;
+  return rowGroups.map((rowGroup) => {
+    const facts = describeRowGroup(use, footer, rowGroup, (fieldId) => mapping.leaves.get(fieldId));
+    return {
+      rowGroup,
+      bytes: selectionBytes(footer, { rowGroups: [rowGroup], columns: mapping.columnNames }),
+      facts: hasAllRows ? facts : { ...facts, isKeptWhole: false },
+    };
+  });
+}
+
+/** The files with the row groups that a limited use of their rows leaves to be read. */
+function neededFiles(
+  planned: readonly PlannedFile[],
+  use: BoundUse,
+  { counter, store }: PlanDataFilesOptions,
+): readonly PlannedFile[] {
+  const isNeeded = neededUnits(
+    planned.map(({ units }) => units.map(({ facts }) => facts)),
+    use,
+    counter,
+  );
+  return planned.map((file, fileIndex) => {
+    const units = file.units.filter((_unit, index) => isNeeded[fileIndex]?.[index]);
+    if (units.length === file.units.length) return file;
+    // What costs nothing to give, the engine may have whole: it stops by itself.
+    const isFree = file.scan.rowGroups === undefined && store.localPath(file.scan.location) !== undefined;
+    if (isFree && units.length > 0) return file;
+    const rowGroups = units.map(({ rowGroup }) => rowGroup);
+    return {
+      ...file,
+      rowGroups,
+      selectedRows: units.reduce((sum, { facts }) => sum + facts.rowCount, 0),
+      scan: { ...file.scan, rowGroups, selectedBytes: units.reduce((sum, { bytes }) => sum + bytes, 0) },
+    };
+  });
 }
 
 /** Columns of these names would hide those by which the engine finds deleted rows. */
@@ -166,8 +243,8 @@ function mappingOf(
 
 function groupFiles(planned: readonly PlannedFile[]): readonly FileGroup[] {
   const groups = new Map<string, { mapping: ColumnMapping; files: FileScan[] }>();
-  for (const { mappingKey, mapping, scan, pruned } of planned) {
-    if (pruned.rowGroups.length === 0) continue;
+  for (const { mappingKey, mapping, scan, rowGroups } of planned) {
+    if (rowGroups.length === 0) continue;
     const group = groups.get(mappingKey) ?? { mapping, files: [] };
     group.files.push(scan);
     groups.set(mappingKey, group);
@@ -175,16 +252,20 @@ function groupFiles(planned: readonly PlannedFile[]): readonly FileGroup[] {
   return [...groups.values()].map(({ mapping, files }) => ({ sources: mapping.sources, files }));
 }
 
-function countAll(planned: readonly PlannedFile[], groups: readonly FileGroup[]): DataFileCounts {
-  const sum = (count: (file: PlannedFile) => number): number =>
-    planned.reduce((total, file) => total + count(file), 0);
+function countAll(
+  planned: readonly PlannedFile[],
+  needed: readonly PlannedFile[],
+  groups: readonly FileGroup[],
+): DataFileCounts {
+  const sum = (count: (file: PlannedFile) => number, files = planned): number =>
+    files.reduce((total, file) => total + count(file), 0);
   return {
     filesPlanned: groups.reduce((total, group) => total + group.files.length, 0),
     rowGroupsTotal: sum((file) => file.rowGroupCount),
-    rowGroupsPlanned: sum((file) => file.pruned.rowGroups.length),
+    rowGroupsPlanned: sum((file) => file.rowGroups.length, needed),
     rowGroupsPrunedByStatistics: sum((file) => file.pruned.prunedByStatistics),
     rowGroupsPrunedByBloom: sum((file) => file.pruned.prunedByBloom),
-    bytesPlanned: sum((file) => file.scan.selectedBytes),
-    rowsPlanned: sum((file) => file.selectedRows),
+    bytesPlanned: sum((file) => file.scan.selectedBytes, needed),
+    rowsPlanned: sum((file) => file.selectedRows, needed),
   };
 }

@@ -29,6 +29,7 @@ export async function planParquetFile(
     filter: bindFilters(request.filters, fields),
     leafOf: (fieldId) => leaves.get(fieldId),
     store,
+    bloomFilters: footers.bloomFilters,
     signal,
   });
   const wanted = request.columns && new Set(request.columns.map(([name = '']) => name.toLowerCase()));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { ScanFilter, ScanRequest } from '@svc/sql';
+import type { RowUse, ScanFilter, ScanRequest } from '@svc/sql';
 import type { LoadedTable } from '../catalogs/catalog.js';
 import { createFileSystemCatalog } from '../catalogs/file-system/file-system-catalog.js';
 import { registerParquetTable } from '../catalogs/file-system/register-parquet-table.js';
@@ -70,6 +70,13 @@ const idAtLeast = (value: bigint): ScanFilter => ({
   literal: { type: 'BIGINT', value },
 });
 
+const idBelow = (value: bigint): ScanFilter => ({
+  kind: 'compare',
+  column: ['id'],
+  operator: '<',
+  literal: { type: 'BIGINT', value },
+});
+
 test('a scan of everything needs the whole file and its footer only', () =>
   withTable('rows.parquet', async ({ plan, ranges }) => {
     const { groups, counts, columns } = await plan({});
@@ -115,7 +122,7 @@ test('row groups and columns that are not needed are neither planned nor counted
   }));
 
 test('a file is left out when its row groups are, though its own bounds would keep it', () =>
-  withTable('bloom.parquet', async ({ plan }) => {
+  withTable('bloom.parquet', async ({ plan, ranges }) => {
     const filter: ScanFilter = {
       kind: 'compare',
       column: ['v'],
@@ -126,6 +133,9 @@ test('a file is left out when its row groups are, though its own bounds would ke
     assert.deepEqual(groups, []);
     assert.deepEqual([counts.filesTotal, counts.filesPlanned, counts.filesPruned], [1, 0, 1]);
     assert.equal(counts.rowGroupsPrunedByBloom, 4);
+    const readBefore = ranges.length;
+    assert.equal((await plan({ filters: [filter] })).counts.rowGroupsPrunedByBloom, 4);
+    assert.equal(ranges.length, readBefore, 'bloom filters are kept');
   }));
 
 test('a query of no column plans the rows', () =>
@@ -135,6 +145,37 @@ test('a query of no column plans the rows', () =>
       [groups[0]?.files[0]?.columnNames, counts.bytesPlanned, counts.filesPlanned],
       [[], 0, 1],
     );
+  }));
+
+test('a count takes the manifest, and the footer where a filter cuts the file between row groups', () =>
+  withTable('rows.parquet', async ({ plan, ranges }) => {
+    const rows: RowUse = { kind: 'extremes', columns: [] };
+    const all = await plan({ columns: [], use: { rows, rejected: { kind: 'or', filters: [] } } });
+    assert.deepEqual([all.groups, all.counted?.rowCount, ranges.length], [[], 400, 0]);
+    const filter = idAtLeast(350n);
+    const some = await plan({ columns: [['id']], filters: [filter], use: { rows, rejected: idBelow(350n) } });
+    assert.deepEqual([some.groups, some.counted?.rowCount, ranges.length], [[], 50, 1]);
+    assert.deepEqual(some.counted?.low[0], { kind: 'constant', value: '350', type: { kind: 'long' } });
+    const cut = await plan({
+      columns: [['id']],
+      filters: [idAtLeast(340n)],
+      use: { rows, rejected: idBelow(340n) },
+    });
+    assert.deepEqual([cut.groups[0]?.files[0]?.rowGroups, cut.counted], [[6, 7], undefined]);
+  }));
+
+test('extremes take the footer, for types whose bounds are values', () =>
+  withTable('rows.parquet', async ({ plan }) => {
+    const rejected: ScanFilter = { kind: 'or', filters: [] };
+    const extremes = (column: string) =>
+      plan({ columns: [[column]], use: { rows: { kind: 'extremes', columns: [column] }, rejected } });
+    const { groups, counted } = await extremes('id');
+    assert.deepEqual([groups, counted?.rowCount], [[], 400]);
+    const values = [counted?.low[0], counted?.high[0]].map(
+      (source) => source?.kind === 'constant' && source.value,
+    );
+    assert.deepEqual(values, ['0', '399']);
+    assert.equal((await extremes('name')).counted, undefined);
   }));
 
 test('a damaged or missing data file is named', () =>

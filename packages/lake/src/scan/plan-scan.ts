@@ -15,7 +15,10 @@ import { readNameMapping } from '../iceberg/spec/name-mapping.js';
 import { parseTransform } from '../iceberg/transforms/transform.js';
 import type { FooterCache } from '../parquet/footer-cache.js';
 import { matchFile } from './column-mapping.js';
+import { neededUnits } from './needed-units.js';
 import { planDataFiles } from './plan-data-files.js';
+import { RowCounter } from './row-counter.js';
+import { type BoundUse, bindUse, nothingKnown } from './row-use.js';
 import type { TableScan } from './table-scan.js';
 
 export interface PlanScanOptions {
@@ -40,7 +43,9 @@ export async function planScan(
   const plan = await planFiles(table, pin, request, { files: manifests, ...(signal && { signal }) });
   const { fields } = plan.schema;
   const nameMapping = readNameMapping(table.metadata);
-  const files = plan.files.map((file) => ({
+  const use = bindUse(request, fields);
+  const counter = use && new RowCounter(use);
+  const files = neededFiles(plan.files, use, counter).map((file) => ({
     location: file.location,
     partitionValues: new Map(identityValues(file)),
   }));
@@ -51,14 +56,18 @@ export async function planScan(
     request,
     filter: bindFilters(request.filters, fields),
     match: (schema) => matchFile(schema, nameMapping),
+    use,
+    counter,
     signal,
   });
+  const counted = counter?.counted(fields);
   return {
     tableName,
     tableUuid: table.metadata.tableUuid,
     snapshotId: plan.snapshotId,
     columns: fields,
     groups,
+    ...(counted && { counted }),
     counts: {
       ...counts,
       manifestsTotal: plan.counts.manifestsTotal,
@@ -68,6 +77,17 @@ export async function planScan(
       bytesTotal: plan.counts.bytesTotal,
     },
   };
+}
+
+function neededFiles(
+  files: readonly DataFile[],
+  use: BoundUse | undefined,
+  counter: RowCounter | undefined,
+): readonly DataFile[] {
+  if (use === undefined) return files;
+  const facts = files.map((file) => [file.facts ?? nothingKnown]);
+  const isNeeded = neededUnits(facts, use, counter);
+  return files.filter((_file, index) => isNeeded[index]?.[0]);
 }
 
 /** Partition values that are their columns' own values. */

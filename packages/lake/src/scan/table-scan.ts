@@ -77,6 +77,18 @@ export interface FileScan {
   readonly deletedRows?: DeletedRows;
 }
 
+/**
+ * Rows that are not read: the statement asks how many there are, and at most for the least and the greatest value of
+ * columns. The first of them has the values of `low`, all others those of `high`; columns that it looks at for no more
+ * than its filters have a value that passes them, all others NULL.
+ */
+export interface CountedRows {
+  readonly rowCount: number;
+  /** One for each of the table's columns, all constants. */
+  readonly low: readonly ColumnSource[];
+  readonly high: readonly ColumnSource[];
+}
+
 export interface ScanCounts {
   readonly manifestsTotal: number;
   readonly manifestsRead: number;
@@ -102,5 +114,7 @@ export interface TableScan {
   /** All columns of the snapshot's schema, in order; those that the query does not read have a NULL constant as source. */
   readonly columns: readonly NestedField[];
   readonly groups: readonly FileGroup[];
+  /** Rows besides those of the groups. */
+  readonly counted?: CountedRows;
   readonly counts: ScanCounts;
 }

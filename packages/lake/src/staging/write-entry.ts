@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import { QueryError, throwIfAborted } from '@svc/base';
 import type { ParquetFooter } from '../parquet/footer.js';
 import type { ByteBudget } from '../storage/byte-budget.js';
-import { type CopyStep, planFetches } from '../storage/copy-plan.js';
+import { type CopyStep, gapLimit, planFetches } from '../storage/copy-plan.js';
 import { displayLocation } from '../storage/display-location.js';
 import { sealOf } from './cache-folder.js';
 import { encodeCompactFooter } from './compact-footer.js';
@@ -12,7 +12,8 @@ import { type EntryHeader, encodeHeader, headerLength, type SealedHeader } from 
 import { fetchInOrder, type RangeReader } from './ordered-fetch.js';
 
 /** Ranges asked of storage: large enough to be worth a request, small enough to be held a few at a time. */
-const copyOptions = { maxFetchBytes: 8 * 1024 * 1024, maxGapBytes: 256 * 1024 };
+const maxFetchBytes = 8 * 1024 * 1024;
+const maxGapBytes = 256 * 1024;
 const maxConcurrentFetches = 8;
 
 export interface WriteEntryOptions {
@@ -67,7 +68,8 @@ export async function writeEntry(options: WriteEntryOptions): Promise<SealedHead
       await writeFully(handle, bytes, position);
       position += bytes.length;
     };
-    const fetches = planFetches(layout.chunks.map(options.sourceOf), copyOptions);
+    const steps = layout.chunks.map(options.sourceOf);
+    const fetches = planFetches(steps, { maxFetchBytes, maxGapBytes: gapLimit(steps, maxGapBytes) });
     for await (const { fetch, bytes } of fetchInOrder(fetches, {
       budget,
       signal,

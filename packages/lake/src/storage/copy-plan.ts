@@ -47,6 +47,32 @@ export function planFetches<S>(steps: readonly CopyStep<S>[], options: CopyPlanO
   return fetches;
 }
 
+/** Gaps of so many bytes together cost less than a request, whatever is read beside them. */
+const freeGapBytes = 16 * 1024;
+/** Of what is wanted, how much may be read and dropped. */
+const maxGapShare = 1 / 12;
+
+/**
+ * The largest gap, up to `maxGapBytes`, that may be read and dropped wherever it occurs: all gaps that are not larger take
+ * little beside what is wanted.
+ */
+export function gapLimit<S>(steps: readonly CopyStep<S>[], maxGapBytes: number): number {
+  const wanted = steps.reduce((sum, { start, end }) => sum + end - start, 0);
+  let left = Math.max(freeGapBytes, wanted * maxGapShare);
+  const gaps = steps
+    .flatMap((step, index) => {
+      const before = steps[index - 1];
+      return before?.source === step.source ? [step.start - before.end] : [];
+    })
+    .filter((gap) => gap > 0 && gap <= maxGapBytes)
+    .sort((a, b) => a - b);
+  for (const [index, gap] of gaps.entries()) {
+    left -= gap;
+    if (left < 0) return gaps[index - 1] === gap ? gap - 1 : (gaps[index - 1] ?? 0);
+  }
+  return maxGapBytes;
+}
+
 function appendSlice(slices: ByteRange[], start: number, end: number): void {
   const last = slices.at(-1);
   if (last?.end === start) slices[slices.length - 1] = { start: last.start, end };

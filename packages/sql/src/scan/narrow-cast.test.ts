@@ -47,7 +47,13 @@ const cases: readonly (readonly [
   [plain('DATE'), plain('TIMESTAMP'), '>', 36_000_000_000n, '> 0'],
   [plain('DATE'), plain('TIMESTAMP'), '<', -36_000_000_000n, '< 0'],
   [plain('DATE'), plain('TIMESTAMP WITH TIME ZONE'), '>', 0n, undefined],
-  [plain('TIMESTAMP'), plain('DATE'), '>', 0n, undefined],
+  [plain('TIMESTAMP'), plain('DATE'), '>', 0n, '>= 86400000000'],
+  [plain('TIMESTAMP'), plain('DATE'), '>=', -1n, '>= -86400000000'],
+  [plain('TIMESTAMP'), plain('DATE'), '<', 2n, '< 172800000000'],
+  [plain('TIMESTAMP'), plain('DATE'), '<=', -1n, '< 0'],
+  [plain('TIMESTAMP'), plain('DATE'), '=', 0n, undefined],
+  [plain('TIMESTAMP'), plain('DATE'), '<', 2_147_483_647n, undefined],
+  [plain('TIMESTAMP WITH TIME ZONE'), plain('DATE'), '>', 0n, undefined],
   [plain('VARCHAR'), plain('INTEGER'), '>', 0n, undefined],
 ];
 

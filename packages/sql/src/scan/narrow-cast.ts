@@ -25,7 +25,8 @@ interface Fraction {
 
 /**
  * `CAST(column AS wider) op constant` as a comparison of the column itself, where the cast is exact and keeps the order:
- * integers into wider integers, decimals and DOUBLE (up to 32 bits), decimals into finer decimals, DATE into TIMESTAMP.
+ * integers into wider integers, decimals and DOUBLE (up to 32 bits), decimals into finer decimals, DATE into TIMESTAMP;
+ * and TIMESTAMP into DATE, which keeps the order though it is not exact.
  * The constant is rounded to the column's side of the comparison, so the answer holds for exactly the same rows.
  * Undefined when it is none of these, or no column value compares that way.
  */
@@ -37,6 +38,7 @@ export function narrowCast(
 ): { readonly operator: ComparisonOperator; readonly literal: Literal } | undefined {
   if (operator === 'is-distinct' || operator === 'is-not-distinct') return undefined;
   if (constant.kind !== 'scalar' || constant.type.id !== castType.id) return undefined;
+  if (columnType.id === 'TIMESTAMP' && castType.id === 'DATE') return narrowDay(operator, constant.value);
   const unit = columnUnit(columnType, castType);
   const target = constantFraction(constant.type, constant.value);
   if (unit === undefined || target === undefined) return undefined;
@@ -50,6 +52,27 @@ export function narrowCast(
   const rounded = roundFor(operator, floor, isWhole);
   if (rounded === undefined || !fits(columnType, rounded)) return undefined;
   return { operator, literal: { type: printOf(columnType), value: rounded } };
+}
+
+/** Days beyond have no midnight that a TIMESTAMP could hold; the infinite dates are among them. */
+const lastDay = 106_751_990n;
+
+/** The day of a time by its midnights. Equality would be a range, which the engine makes of it by itself. */
+function narrowDay(operator: ComparisonOperator, day: unknown): ReturnType<typeof narrowCast> {
+  if (typeof day !== 'bigint' || day > lastDay || day < -lastDay) return undefined;
+  const isAfter = operator === '>' || operator === '<=';
+  const literal = { type: 'TIMESTAMP', value: (isAfter ? day + 1n : day) * microsPerDay };
+  switch (operator) {
+    case '<':
+    case '<=':
+      return { operator: '<', literal };
+    case '>':
+    case '>=':
+      return { operator: '>=', literal };
+    case '=':
+    case '<>':
+      return undefined;
+  }
 }
 
 /** What one step of the column's stored integer is worth in the cast's own terms; undefined when the cast is not exact. */

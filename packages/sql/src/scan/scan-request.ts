@@ -37,9 +37,38 @@ export type ScanFilter =
   | { readonly kind: 'and'; readonly filters: readonly ScanFilter[] }
   | { readonly kind: 'or'; readonly filters: readonly ScanFilter[] };
 
+/**
+ * What the statement makes of the rows that the filters keep, where that is less than all their values. Then a reader may
+ * answer fewer rows, or rows that it made itself, as long as the statement answers the same.
+ */
+export type RowUse =
+  /**
+   * How many rows there are, and of some columns the least and the greatest value. No other value is looked at once the
+   * filters have let the row pass.
+   */
+  | { readonly kind: 'extremes'; readonly columns: readonly string[] }
+  /** Any rows, so many. */
+  | { readonly kind: 'first'; readonly rowCount: bigint }
+  /** So many rows, those that come first in this order; further columns may order what is equal in this one. */
+  | {
+      readonly kind: 'top';
+      readonly rowCount: bigint;
+      readonly column: string;
+      readonly descending: boolean;
+      readonly nullsFirst: boolean;
+    };
+
 export interface ScanRequest {
   /** Top-level columns and struct fields that the query reads; `undefined` means all, empty means only the row count. */
   readonly columns: readonly ColumnPath[] | undefined;
   /** Joined by AND. */
   readonly filters: readonly ScanFilter[];
+  /** Absent: the statement may look at everything. */
+  readonly use?: LimitedUse;
+}
+
+export interface LimitedUse {
+  readonly rows: RowUse;
+  /** True for every row that the scan's filters do not keep; so where it cannot be true, all rows are kept. */
+  readonly rejected: ScanFilter;
 }

@@ -2,6 +2,8 @@ import type { GetNode, PlanNode } from '../plan/plan-node.js';
 import { inputsOf } from '../plan/read-plan.js';
 import { columnPaths, originOfColumn, originsOf } from './column-origin.js';
 import { filterOfExpression } from './expression-filter.js';
+import { rejectionOfExpression } from './rejection.js';
+import { everyValue, limitedUse, type PositionUse, useBelow } from './row-use.js';
 import type { ScanFilter, ScanRequest } from './scan-request.js';
 import { filterOfTableFilter } from './table-filter.js';
 
@@ -18,20 +20,32 @@ export interface PlannedScan {
  * are left out.
  */
 export function scanRequests(plan: PlanNode): readonly PlannedScan[] {
-  const filters = new Map<GetNode, ScanFilter[]>();
-  collect(plan, filters);
+  const found: Found = { filters: new Map(), uses: new Map(), rejections: new Map() };
+  collect(plan, everyValue, found);
   const scans: PlannedScan[] = [];
-  for (const [get, found] of filters) {
+  for (const [get, filters] of found.filters) {
     const [stubFile] = get.files;
     if (stubFile === undefined) continue;
-    scans.push({ stubFile, request: { columns: columnPaths(get), filters: distinct(found) } });
+    const use = limitedUse(get, found.uses.get(get) ?? everyValue, found.rejections.get(get) ?? []);
+    const request = { columns: columnPaths(get), filters: distinct(filters), ...(use && { use }) };
+    scans.push({ stubFile, request });
   }
   return scans;
 }
 
-function collect(node: PlanNode, filters: Map<GetNode, ScanFilter[]>): void {
-  if (node.kind === 'get') addTo(filters, node, pushedFilters(node));
-  else if (node.kind === 'filter') {
+interface Found {
+  readonly filters: Map<GetNode, ScanFilter[]>;
+  readonly uses: Map<GetNode, PositionUse>;
+  /** Of conditions above a scan. */
+  readonly rejections: Map<GetNode, (ScanFilter | undefined)[]>;
+}
+
+function collect(node: PlanNode, use: PositionUse, found: Found): void {
+  const { filters, uses } = found;
+  if (node.kind === 'get') {
+    addTo(filters, node, pushedFilters(node));
+    uses.set(node, use);
+  } else if (node.kind === 'filter') {
     const get = scanBelow(node);
     if (get !== undefined) {
       const origins = originsOf(node.child);
@@ -40,9 +54,12 @@ function collect(node: PlanNode, filters: Map<GetNode, ScanFilter[]>): void {
         get,
         node.expressions.map((expression) => filterOfExpression(expression, origins)),
       );
+      const rejections = node.expressions.map((expression) => rejectionOfExpression(expression, origins));
+      found.rejections.set(get, [...(found.rejections.get(get) ?? []), ...rejections]);
     }
   }
-  for (const input of inputsOf(node)) collect(input, filters);
+  const below = useBelow(node, use);
+  for (const input of inputsOf(node)) collect(input, below, found);
 }
 
 /** The scan that a filter stands on, with nothing between but filters and projections. */

@@ -75,3 +75,21 @@ test('a caller that gives up leaves the load to the others', async () => {
   finish?.();
   assert.equal(await waiting, 'done');
 });
+
+test('of several values only those that are not kept are loaded, together', async () => {
+  const cache = new ByteCache(30);
+  const loads: (readonly number[])[] = [];
+  const getAll = (keys: readonly string[]) =>
+    cache.getAll(keys, async (missing) => {
+      loads.push(missing);
+      return missing.map((index) => ({ value: keys[index]?.toUpperCase(), bytes: 10 }));
+    });
+  assert.deepEqual(await getAll(['a', 'b']), ['A', 'B']);
+  assert.deepEqual(await getAll(['c', 'a', 'd']), ['C', 'A', 'D']);
+  assert.deepEqual(await getAll(['a', 'd']), ['A', 'D']);
+  assert.deepEqual(loads, [
+    [0, 1],
+    [0, 2],
+  ]);
+  assert.equal(cache.usedBytes, 30);
+});

@@ -43,12 +43,8 @@ export class ByteCache {
    * caller's too, and ends by itself; `signal` only ends the waiting.
    */
   async get<T>(key: string, load: () => Promise<Sized<T>>, signal?: AbortSignal): Promise<T> {
-    const kept = this.#entries.get(key);
-    if (kept !== undefined) {
-      this.#entries.delete(key);
-      this.#entries.set(key, kept);
-      return kept.value as T;
-    }
+    const kept = this.#find(key);
+    if (kept !== undefined) return kept.value as T;
     const shared = this.#loading.get(key);
     const entry =
       shared === undefined
@@ -61,9 +57,34 @@ export class ByteCache {
     return entry.value as T;
   }
 
+  /** Values that are loaded several at a time: of those that are not kept, `load` answers one for each, in their order. */
+  async getAll<T>(
+    keys: readonly string[],
+    load: (missing: readonly number[]) => Promise<readonly Sized<T>[]>,
+  ): Promise<readonly T[]> {
+    const found = keys.map((key) => this.#find(key));
+    const missing = keys.flatMap((_key, index) => (found[index] === undefined ? [index] : []));
+    const loaded = missing.length === 0 ? [] : await load(missing);
+    for (const [index, position] of missing.entries()) {
+      const [key, entry] = [keys[position], loaded[index]];
+      if (key === undefined || entry === undefined) continue;
+      found[position] = entry;
+      if (!this.#entries.has(key)) this.#keep(key, entry);
+    }
+    return found.flatMap((entry) => (entry === undefined ? [] : [entry.value as T]));
+  }
+
   clear(): void {
     this.#entries.clear();
     this.#usedBytes = 0;
+  }
+
+  #find(key: string): Sized<unknown> | undefined {
+    const kept = this.#entries.get(key);
+    if (kept === undefined) return undefined;
+    this.#entries.delete(key);
+    this.#entries.set(key, kept);
+    return kept;
   }
 
   async #start<T>(key: string, load: () => Promise<Sized<T>>): Promise<Sized<unknown>> {

@@ -60,17 +60,21 @@ export function partitionMightMatch(
 ): boolean {
   return partitionFilterHolds(filter, (slot) => {
     const value = values[slot];
-    if (value === undefined) return undefined;
-    if (value === null) return onlyNulls;
-    const bound = isNaNValue(value) ? undefined : toComparable(value);
-    return {
-      lower: bound,
-      upper: bound,
-      mayHaveNull: false,
-      mayHaveNaN: bound === undefined,
-      mayHaveValue: true,
-    };
+    return value === undefined ? undefined : summariseValue(value);
   });
+}
+
+/** Of a column that has one value in all rows. */
+export function summariseValue(value: PrimitiveValue | null): ColumnSummary {
+  if (value === null) return onlyNulls;
+  const bound = isNaNValue(value) ? undefined : toComparable(value);
+  return {
+    lower: bound,
+    upper: bound,
+    mayHaveNull: false,
+    mayHaveNaN: bound === undefined,
+    mayHaveValue: true,
+  };
 }
 
 /** Also false when the file has no rows at all. */
@@ -79,7 +83,7 @@ export function fileMightMatch(filter: BoundFilter, metrics: ColumnMetrics): boo
   // A range is two conditions on one column, one after the other: its bounds are decoded once.
   let last: { readonly fieldId: number; readonly summary: ColumnSummary } | undefined;
   return filterMightHold(filter, ({ fieldId, type, predicate }) => {
-    if (last?.fieldId !== fieldId) last = { fieldId, summary: summarise(fieldId, type, metrics) };
+    if (last?.fieldId !== fieldId) last = { fieldId, summary: summariseMetrics(fieldId, type, metrics) };
     return predicateMightHold(predicate, last.summary);
   });
 }
@@ -131,7 +135,11 @@ export function filterMightHold(
   }
 }
 
-function summarise(fieldId: number, type: PrimitiveType, metrics: ColumnMetrics): ColumnSummary {
+export function summariseMetrics(
+  fieldId: number,
+  type: PrimitiveType,
+  metrics: ColumnMetrics,
+): ColumnSummary {
   const values = metrics.valueCounts?.get(fieldId);
   const nulls = metrics.nullValueCounts?.get(fieldId);
   const isAllNull = values !== undefined && nulls !== undefined && values > 0 && nulls >= values;

@@ -1,3 +1,4 @@
+import type { RowFacts } from '../../scan/row-use.js';
 import type { PartitionSpec } from '../spec/partition-spec.js';
 import type { PrimitiveType } from '../spec/types.js';
 import type { PrimitiveValue } from '../spec/values.js';
@@ -22,4 +23,6 @@ export interface DataFile {
   readonly sequenceNumber: bigint;
   /** Offsets of row groups, or `null`. */
   readonly splitOffsets: readonly number[] | null;
+  /** What the manifest says of its rows, where the use that is made of them asks for it. */
+  readonly facts: RowFacts | undefined;
 }

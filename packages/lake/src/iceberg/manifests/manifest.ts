@@ -3,6 +3,7 @@
  * are filtered on, of a pruned file nothing but these.
  */
 import { QueryError } from '@svc/base';
+import type { RowFacts } from '../../scan/row-use.js';
 import { namedAvroError } from '../avro/avro-error.js';
 import type { AvroFile } from '../avro/container-reader.js';
 import { readAvroRecords } from '../avro/container-reader.js';
@@ -41,6 +42,8 @@ export interface FilePruning {
   readonly fieldIds: ReadonlySet<number>;
   readonly partitionMightMatch: (values: DataFile['partition']) => boolean;
   readonly fileMightMatch: (metrics: ColumnMetrics) => boolean;
+  /** What is to be kept of the statistics. */
+  readonly describe?: ((metrics: ColumnMetrics, partition: DataFile['partition']) => RowFacts) | undefined;
 }
 
 export interface ManifestContent {
@@ -96,7 +99,8 @@ export function createManifestReader(
         if (entry.file.content !== 0) throw unexpectedDeleteFile(avro, entry.file);
         if (!pruning.partitionMightMatch(entry.file.partition) || !pruning.fileMightMatch(entry.file))
           continue;
-        files.push(toDataFile(entry, manifest, partitionSpec));
+        const facts = pruning.describe?.(entry.file, entry.file.partition);
+        files.push(toDataFile(entry, { manifest, partitionSpec, facts }));
       }
     } catch (error) {
       throw namedAvroError(avro.source, error);
@@ -111,10 +115,15 @@ export function manifestSpecId(avro: AvroFile): number {
   return /^\d{1,9}$/.test(text) ? Number(text) : 0;
 }
 
+interface FileOrigin {
+  readonly manifest: ManifestFile;
+  readonly partitionSpec: TypedPartitionSpec;
+  readonly facts: RowFacts | undefined;
+}
+
 function toDataFile(
   { sequenceNumber, file }: WrittenEntry,
-  manifest: ManifestFile,
-  partitionSpec: TypedPartitionSpec,
+  { manifest, partitionSpec, facts }: FileOrigin,
 ): DataFile {
   const location = readDeferred(file.location);
   if (file.keyMetadata !== null)
@@ -132,6 +141,7 @@ function toDataFile(
     // A file just added has the number that its manifest was given at commit ("Sequence Number Inheritance").
     sequenceNumber: sequenceNumber ?? manifest.sequenceNumber,
     splitOffsets: file.splitOffsets === null ? null : readDeferred(file.splitOffsets),
+    facts,
   };
 }
 

@@ -47,6 +47,20 @@ test('plans all files of a table in the order of its manifests', async () => {
   );
 });
 
+test('any rows are looked for in a few manifests at a time', async () => {
+  const manifests = Array.from({ length: 30 }, (_none, index) => ({ files: [plainFile(`f${index}`)] }));
+  const table = fixtureTable(fields, unpartitioned, manifests);
+  const none: ScanFilter = { kind: 'or', filters: [] };
+  const first = (rowCount: bigint, rejected: ScanFilter) =>
+    plan(table, { ...everything, use: { rows: { kind: 'first', rowCount }, rejected } });
+  const { files, counts } = await first(1n, none);
+  assert.deepEqual([files.length, counts.manifestsRead, counts.manifestsTotal], [8, 8, 30]);
+  assert.equal(counts.filesTotal, 30);
+  assert.equal((await first(10n ** 12n, none)).files.length, 30);
+  const unknown: ScanFilter = { kind: 'is-null', column: ['id'] };
+  assert.equal((await first(1n, unknown)).files.length, 30);
+});
+
 test('a filter that can never hold opens no manifest', async () => {
   const table = fixtureTable(fields, unpartitioned, [{ files: [plainFile('a')] }]);
   const nothing: ScanFilter = { kind: 'in', column: ['id'], literals: [] };

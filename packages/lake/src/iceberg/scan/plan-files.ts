@@ -6,6 +6,7 @@
 import { QueryError, throwIfAborted } from '@svc/base';
 import type { ScanRequest } from '@svc/sql';
 import type { LoadedTable } from '../../catalogs/catalog.js';
+import { type BoundUse, bindUse } from '../../scan/row-use.js';
 import { mapConcurrently } from '../../storage/map-concurrently.js';
 import type { LoadedAvroFile, MetadataFiles } from '../cache/metadata-files.js';
 import { type BoundFilter, bindFilters, filteredFieldIds } from '../expressions/bind-filter.js';
@@ -16,6 +17,7 @@ import { createManifestReader, type ManifestReader, manifestSpecId } from '../ma
 import { type ManifestFile, namedManifest, readManifestList } from '../manifests/manifest-list.js';
 import type { Snapshot } from '../spec/snapshot.js';
 import type { Schema } from '../spec/types.js';
+import { createFileFacts } from './file-facts.js';
 import { specOfManifest, typedPartitionSpecs } from './partition-types.js';
 import { checkReadableColumns } from './readable-columns.js';
 import { resolveSnapshot, type SnapshotPin } from './resolve-snapshot.js';
@@ -65,23 +67,22 @@ export async function planFiles(
   checkReadableColumns(schema, request.columns, tableName);
   if (snapshot === undefined) return { snapshotId: undefined, schema, files: [], counts: noCounts };
   const filter = bindFilters(request.filters, schema.fields);
+  const use = bindUse(request, schema.fields);
   const planner: Planner = {
     table,
     tableName,
     options,
     filter,
-    fieldIds: filteredFieldIds(filter),
+    use,
+    fieldIds: new Set([...filteredFieldIds(filter), ...(use?.fields ?? []).map(({ id }) => id)]),
     specs: typedPartitionSpecs(table.metadata, schema),
     partitions: new Map(),
     filesKept: 0,
   };
   const list = await readManifests(planner, snapshot);
-  const needed = list.manifests.filter((manifest) => manifestMightHaveFiles(planner, manifest));
-  const reads = await mapConcurrently(
-    needed,
-    { maxConcurrent: maxConcurrentManifests, signal: options.signal },
-    (manifest) => readDataManifest(planner, manifest),
-  );
+  const wanted = list.manifests.filter((manifest) => manifestMightHaveFiles(planner, manifest));
+  const reads = await readDataManifests(planner, wanted, list.hasDeletes);
+  const needed = wanted.slice(0, reads.length);
   const files = reads.flatMap((read) => read.files);
   for (const file of files) checkFormat(file);
   return {
@@ -97,6 +98,7 @@ interface Planner {
   readonly tableName: string;
   readonly options: PlanFilesOptions;
   readonly filter: BoundFilter;
+  readonly use: BoundUse | undefined;
   readonly fieldIds: ReadonlySet<number>;
   readonly specs: ReadonlyMap<number, TypedPartitionSpec>;
   /** By spec id, made when first needed. */
@@ -112,6 +114,7 @@ interface PartitionPruning {
 interface ManifestListRead {
   /** Those of data files. */
   readonly manifests: readonly ManifestFile[];
+  readonly hasDeletes: boolean;
   readonly bytes: number;
 }
 
@@ -133,7 +136,7 @@ const noCounts: FilePlanCounts = {
 
 async function readManifests(planner: Planner, snapshot: Snapshot): Promise<ManifestListRead> {
   if (snapshot.manifestList === undefined)
-    return { manifests: (snapshot.manifests ?? []).map(namedManifest), bytes: 0 };
+    return { manifests: (snapshot.manifests ?? []).map(namedManifest), hasDeletes: false, bytes: 0 };
   const { file, sizeBytes } = await loadAvro(planner, snapshot.manifestList);
   const all = readManifestList(file);
   if (all.length === 0 && Number(snapshot.summary.get('total-data-files') ?? 0) > 0)
@@ -142,7 +145,8 @@ async function readManifests(planner: Planner, snapshot: Snapshot): Promise<Mani
       `The manifest list ${snapshot.manifestList} is empty, but its snapshot has data files: it is cut short.`,
     );
   for (const manifest of all) if (manifest.content === 'deletes') checkNoDeletes(planner, manifest);
-  return { manifests: all.filter((manifest) => manifest.content === 'data'), bytes: sizeBytes };
+  const manifests = all.filter((manifest) => manifest.content === 'data');
+  return { manifests, hasDeletes: manifests.length < all.length, bytes: sizeBytes };
 }
 
 /** A manifest may be left over from deletes that have all been applied since. */
@@ -171,9 +175,36 @@ function partitionPruning(planner: Planner, partitionSpec: TypedPartitionSpec): 
     fieldIds: planner.fieldIds,
     partitionMightMatch: (values) => partitionMightMatch(filter, values),
     fileMightMatch: (metrics) => fileMightMatch(planner.filter, metrics),
+    describe: planner.use && createFileFacts(planner.use, partitionSpec.spec),
   });
   planner.partitions.set(specId, { filter, readManifest });
   return { filter, readManifest };
+}
+
+/** All of them, or as many as have enough rows for a statement that wants any. */
+async function readDataManifests(
+  planner: Planner,
+  manifests: readonly ManifestFile[],
+  hasDeletes: boolean,
+): Promise<readonly ManifestRead[]> {
+  const rows = planner.use?.rows;
+  // Where files list deleted rows, it is known only later how many are left.
+  const isAnyEnough = rows?.kind === 'first' && !hasDeletes;
+  const batchSize = isAnyEnough ? maxConcurrentManifests : manifests.length;
+  const reads: ManifestRead[] = [];
+  let certainRows = 0;
+  while (reads.length < manifests.length) {
+    const batch = await mapConcurrently(
+      manifests.slice(reads.length, reads.length + batchSize),
+      { maxConcurrent: maxConcurrentManifests, signal: planner.options.signal },
+      (manifest) => readDataManifest(planner, manifest),
+    );
+    reads.push(...batch);
+    for (const { facts } of batch.flatMap(({ files }) => files))
+      if (facts?.isKeptWhole) certainRows += facts.rowCount;
+    if (isAnyEnough && certainRows >= rows.rowCount) break;
+  }
+  return reads;
 }
 
 async function readDataManifest(planner: Planner, manifest: ManifestFile): Promise<ManifestRead> {
