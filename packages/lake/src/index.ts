@@ -22,7 +22,12 @@ export type {
   StagedTable as StagedNewTable,
   WritableCatalog,
 } from './catalogs/writable-catalog.js';
-export { type DeletedRows, deletionColumns, positionColumns } from './deletes/deleted-rows.js';
+export {
+  type DeletedRows,
+  deletionColumns,
+  positionColumns,
+  reservedPrefix,
+} from './deletes/deleted-rows.js';
 export { isDeltaTable, type LoadDeltaTableOptions, loadDeltaTable } from './delta/load-delta-table.js';
 export { type PlanDeltaScanOptions, planDeltaScan } from './delta/plan-delta-scan.js';
 export type { DeltaTable } from './delta/table/delta-table.js';
@@ -64,15 +69,19 @@ export { type DirectRead, planDirectRead } from './scan/direct-read.js';
 export { type PlanParquetFileOptions, planParquetFile } from './scan/plan-parquet-file.js';
 export { planScan } from './scan/plan-scan.js';
 export type {
+  AppliedDeletes,
   ColumnConversion,
   ColumnSource,
+  DeleteKey,
+  DeleteSet,
   FileGroup,
+  FileOrigin,
   FileScan,
   ScanCounts,
   TableScan,
 } from './scan/table-scan.js';
 export { rowDeltaName } from './staging/row-delta.js';
-export { type StagedGroup, type StagedTable, stageScan } from './staging/stage-scan.js';
+export { type StagedDeletes, type StagedGroup, type StagedTable, stageScan } from './staging/stage-scan.js';
 export { openStagingCache, type StagingCache } from './staging/staging-cache.js';
 export { displayLocation } from './storage/display-location.js';
 export { createFileStore } from './storage/file-store.js';

@@ -4,7 +4,12 @@
  */
 import { QueryError } from '@svc/base';
 import type { ScanRequest } from '@svc/sql';
-import { type DeletedRows, deletionColumns, positionColumns } from '../deletes/deleted-rows.js';
+import {
+  type DeletedRows,
+  deletionColumns,
+  positionColumns,
+  reservedPrefix,
+} from '../deletes/deleted-rows.js';
 import { type BoundFilter, findField } from '../iceberg/expressions/bind-filter.js';
 import { type JsonValue, printJson } from '../iceberg/spec/lossless-json.js';
 import type { NestedField } from '../iceberg/spec/types.js';
@@ -17,13 +22,16 @@ import { selectedColumns, selectionBytes } from '../staging/compact-layout.js';
 import { mapConcurrently } from '../storage/map-concurrently.js';
 import type { ObjectStore } from '../storage/object-store.js';
 import { type ColumnMapping, type MatchedFile, mapColumns } from './column-mapping.js';
-import type { FileGroup, FileScan, ScanCounts } from './table-scan.js';
+import type { AppliedDeletes, FileGroup, FileOrigin, FileScan, ScanCounts } from './table-scan.js';
 
 export interface DataFileToPlan {
   readonly location: string;
   /** Values, by field id, of columns that the file may lack. */
   readonly partitionValues: ReadonlyMap<number, JsonValue>;
   readonly deletedRows?: DeletedRows | undefined;
+  readonly origin?: FileOrigin | undefined;
+  /** Indexes of the delete sets that may take rows of the file. */
+  readonly deleteSets?: readonly number[] | undefined;
 }
 
 export interface PlanDataFilesOptions {
@@ -34,6 +42,8 @@ export interface PlanDataFilesOptions {
   readonly filter: BoundFilter;
   /** Finds the table's fields in a file. */
   readonly match: (schema: ParquetSchema, location: string) => MatchedFile;
+  /** By delete set: the fields that its files compare. */
+  readonly deleteFields?: readonly (readonly NestedField[])[];
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -88,6 +98,7 @@ interface Planner {
 interface PlannedFile {
   readonly mappingKey: string;
   readonly mapping: ColumnMapping;
+  readonly deletes: readonly AppliedDeletes[];
   readonly scan: FileScan;
   readonly rowGroupCount: number;
   readonly selectedRows: number;
@@ -104,15 +115,18 @@ async function planFile(planner: Planner, file: DataFileToPlan): Promise<Planned
   const { store, signal, footers, filter } = planner.options;
   const info = await store.head(file.location, signal && { signal });
   const footer = await footers.get(store, info, signal);
-  if (file.deletedRows !== undefined) checkPositionNames(footer);
-  const { mappingKey, mapping } = mappingOf(planner, file, footer);
+  const sets = file.deleteSets ?? [];
+  if (file.deletedRows !== undefined || sets.length > 0) checkPositionNames(footer);
+  const { mappingKey, mapping, match } = mappingOf(planner, file, footer);
+  const keys = sets.map((set) => keyMappingOf(planner, file, match, set));
+  const columnNames = [...new Set([mapping, ...keys].flatMap((each) => each.columnNames))].sort();
   const pruned = await pruneRowGroups(footer, {
     filter,
     leafOf: (fieldId) => mapping.leaves.get(fieldId),
     store,
     signal,
   });
-  const columns = selectedColumns(footer, { columns: mapping.columnNames });
+  const columns = selectedColumns(footer, { columns: columnNames });
   // What is staged of a file has no bloom filters: one with misleading ones must not be read in place.
   const isWhole =
     pruned.prunedByStatistics + pruned.prunedByBloom === 0 &&
@@ -123,12 +137,29 @@ async function planFile(planner: Planner, file: DataFileToPlan): Promise<Planned
     recordCount: footer.rowCount,
     version: info.version,
     rowGroups: isWhole ? undefined : pruned.rowGroups,
-    columnNames: mapping.columnNames,
-    selectedBytes: selectionBytes(footer, { rowGroups: pruned.rowGroups, columns: mapping.columnNames }),
+    columnNames,
+    selectedBytes: selectionBytes(footer, { rowGroups: pruned.rowGroups, columns: columnNames }),
     ...(file.deletedRows && { deletedRows: file.deletedRows }),
+    ...(file.origin && { origin: file.origin }),
   };
   const selectedRows = pruned.rowGroups.reduce((sum, rowGroup) => sum + (footer.rowCounts[rowGroup] ?? 0), 0);
-  return { mappingKey, mapping, scan, rowGroupCount: footer.rowGroupCount, selectedRows, pruned };
+  const deletes = sets.map((set, index) => ({ set, sources: keys[index]?.sources ?? [] }));
+  return {
+    ...{ mappingKey: [mappingKey, ...sets].join('\n'), mapping, deletes, scan },
+    ...{ rowGroupCount: footer.rowGroupCount, selectedRows, pruned },
+  };
+}
+
+/** What a delete set compares, made from the file, whatever the query reads of it. */
+function keyMappingOf(
+  { options }: Planner,
+  file: DataFileToPlan,
+  match: MatchedFile,
+  set: number,
+): ColumnMapping {
+  const fields = options.deleteFields?.[set] ?? [];
+  const wanted = new Set(fields.map((field) => field.id));
+  return mapColumns({ fields, wanted, partitionValues: file.partitionValues }, match, file.location);
 }
 
 /** Columns of these names would hide those by which the engine finds deleted rows. */
@@ -137,7 +168,10 @@ function checkPositionNames(footer: ParquetFooter): void {
     ...Object.values(positionColumns),
     ...Object.values(deletionColumns),
   ]);
-  const clash = footer.schema.root.children.find((child) => reserved.has(child.name.toLowerCase()));
+  const clash = footer.schema.root.children.find(({ name }) => {
+    const lowerCase = name.toLowerCase();
+    return reserved.has(lowerCase) || lowerCase.startsWith(reservedPrefix);
+  });
   if (clash !== undefined)
     throw new QueryError(
       'UNSUPPORTED_TABLE_FEATURE',
@@ -149,7 +183,7 @@ function mappingOf(
   planner: Planner,
   file: DataFileToPlan,
   footer: ParquetFooter,
-): { readonly mappingKey: string; readonly mapping: ColumnMapping } {
+): { readonly mappingKey: string; readonly mapping: ColumnMapping; readonly match: MatchedFile } {
   const { matches, mappings, wanted, options } = planner;
   const match = matches.get(footer.schemaKey) ?? options.match(footer.schema, file.location);
   matches.set(footer.schemaKey, match);
@@ -161,18 +195,22 @@ function mappingOf(
     mappings.get(mappingKey) ??
     mapColumns({ fields: options.fields, wanted, partitionValues }, match, file.location);
   mappings.set(mappingKey, mapping);
-  return { mappingKey, mapping };
+  return { mappingKey, mapping, match };
 }
 
 function groupFiles(planned: readonly PlannedFile[]): readonly FileGroup[] {
-  const groups = new Map<string, { mapping: ColumnMapping; files: FileScan[] }>();
-  for (const { mappingKey, mapping, scan, pruned } of planned) {
+  const groups = new Map<string, Pick<PlannedFile, 'mapping' | 'deletes'> & { readonly files: FileScan[] }>();
+  for (const { mappingKey, mapping, deletes, scan, pruned } of planned) {
     if (pruned.rowGroups.length === 0) continue;
-    const group = groups.get(mappingKey) ?? { mapping, files: [] };
+    const group = groups.get(mappingKey) ?? { mapping, deletes, files: [] };
     group.files.push(scan);
     groups.set(mappingKey, group);
   }
-  return [...groups.values()].map(({ mapping, files }) => ({ sources: mapping.sources, files }));
+  return [...groups.values()].map(({ mapping, deletes, files }) => ({
+    sources: mapping.sources,
+    files,
+    ...(deletes.length > 0 && { deletes }),
+  }));
 }
 
 function countAll(planned: readonly PlannedFile[], groups: readonly FileGroup[]): DataFileCounts {

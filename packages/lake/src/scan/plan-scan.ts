@@ -4,9 +4,12 @@
  */
 import type { ScanRequest } from '@svc/sql';
 import type { LoadedTable } from '../catalogs/catalog.js';
+import type { DeletedRows } from '../deletes/deleted-rows.js';
 import type { MetadataFiles } from '../iceberg/cache/metadata-files.js';
 import { bindFilters } from '../iceberg/expressions/bind-filter.js';
-import type { DataFile } from '../iceberg/manifests/data-file.js';
+import type { TableFile } from '../iceberg/manifests/data-file.js';
+import type { DeletionVector } from '../iceberg/manifests/delete-file.js';
+import { assignDeletes } from '../iceberg/scan/assign-deletes.js';
 import { planFiles } from '../iceberg/scan/plan-files.js';
 import type { SnapshotPin } from '../iceberg/scan/resolve-snapshot.js';
 import { printJsonValue } from '../iceberg/spec/json-value.js';
@@ -15,7 +18,8 @@ import { readNameMapping } from '../iceberg/spec/name-mapping.js';
 import { parseTransform } from '../iceberg/transforms/transform.js';
 import type { FooterCache } from '../parquet/footer-cache.js';
 import { matchFile } from './column-mapping.js';
-import { planDataFiles } from './plan-data-files.js';
+import { type DataFileToPlan, planDataFiles } from './plan-data-files.js';
+import { planDeletes } from './plan-deletes.js';
 import type { TableScan } from './table-scan.js';
 
 export interface PlanScanOptions {
@@ -40,17 +44,34 @@ export async function planScan(
   const plan = await planFiles(table, pin, request, { files: manifests, ...(signal && { signal }) });
   const { fields } = plan.schema;
   const nameMapping = readNameMapping(table.metadata);
-  const files = plan.files.map((file) => ({
-    location: file.location,
-    partitionValues: new Map(identityValues(file)),
-  }));
+  const filter = bindFilters(request.filters, fields);
+  const assigned = await assignDeletes(plan.files, plan.deletes, signal);
+  const partitionValuesOf = (file: TableFile) => new Map(identityValues(file));
+  const { sets, fileCount, bytes } = await planDeletes(assigned, {
+    ...{ store: table.store, footers, nameMapping, filter, partitionValuesOf, signal },
+    schemas: [plan.schema, ...table.metadata.schemas.toReversed()],
+  });
+  const files = plan.files.map((file, index): DataFileToPlan => {
+    const { vector, sets: deleteSets } = assigned.files[index] ?? { vector: undefined, sets: [] };
+    const { sequenceNumber } = file;
+    return {
+      location: file.location,
+      partitionValues: partitionValuesOf(file),
+      deletedRows: vector && deletedRowsOf(vector),
+      ...(deleteSets.length > 0 && {
+        deleteSets,
+        origin: { sequenceNumber, partition: assigned.partitionOf(file) },
+      }),
+    };
+  });
   const { groups, counts } = await planDataFiles(files, {
     store: table.store,
     footers,
     fields,
     request,
-    filter: bindFilters(request.filters, fields),
+    filter,
     match: (schema) => matchFile(schema, nameMapping),
+    deleteFields: sets.map(({ kind, keys }) => (kind === 'positions' ? [] : keys.map(({ field }) => field))),
     signal,
   });
   return {
@@ -59,8 +80,11 @@ export async function planScan(
     snapshotId: plan.snapshotId,
     columns: fields,
     groups,
+    ...(sets.length > 0 && { deletes: sets }),
     counts: {
       ...counts,
+      ...(fileCount > 0 && { deleteFilesPlanned: fileCount }),
+      bytesPlanned: counts.bytesPlanned + bytes,
       manifestsTotal: plan.counts.manifestsTotal,
       manifestsRead: plan.counts.manifestsRead,
       filesTotal: plan.counts.filesTotal,
@@ -70,8 +94,13 @@ export async function planScan(
   };
 }
 
+/** The bytes of a vector are Delta's: see BitmapPlace. */
+function deletedRowsOf({ recordCount, location, start, end }: DeletionVector): DeletedRows {
+  return { rowCount: recordCount, bitmap: { kind: 'stored', location, start, end } };
+}
+
 /** Partition values that are their columns' own values. */
-function identityValues({ partition, partitionSpec }: DataFile): readonly (readonly [number, JsonValue])[] {
+function identityValues({ partition, partitionSpec }: TableFile): readonly (readonly [number, JsonValue])[] {
   return partitionSpec.spec.fields.flatMap((field, slot) => {
     const [sourceId] = field.sourceIds;
     const [type, value] = [partitionSpec.types[slot], partition[slot]];

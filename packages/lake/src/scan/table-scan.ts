@@ -57,6 +57,42 @@ export type ColumnSource =
 export interface FileGroup {
   readonly sources: readonly ColumnSource[];
   readonly files: readonly FileScan[];
+  /** The delete sets that may take rows of these files. */
+  readonly deletes?: readonly AppliedDeletes[];
+}
+
+export interface AppliedDeletes {
+  /** Index into `TableScan.deletes`. */
+  readonly set: number;
+  /** What is compared with the set's keys, by their index; nothing where rows are listed by position. */
+  readonly sources: readonly ColumnSource[];
+}
+
+/** Delete files that are applied together. Their sources are by index into `keys`. */
+export interface DeleteSet {
+  /**
+   * `positions`: rows are listed by the location of their file and their position in it, and go from files that are not
+   * newer. `equality`: rows with the listed values go, NULL being equal to NULL, from files that are older.
+   */
+  readonly kind: 'positions' | 'equality';
+  /** Whether a delete file takes rows of its own partition only. */
+  readonly isScoped: boolean;
+  readonly keys: readonly DeleteKey[];
+  readonly groups: readonly FileGroup[];
+}
+
+export interface DeleteKey {
+  /** A top-level field, of which a struct has only what leads to the key. */
+  readonly field: NestedField;
+  /** The names that lead from the field to the key: none when it is the field itself. */
+  readonly path: readonly string[];
+}
+
+/** What the manifests say of a file that its rows are told apart by. */
+export interface FileOrigin {
+  readonly sequenceNumber: bigint;
+  /** Equal numbers mean the same partition of the same spec, among all files of a scan. */
+  readonly partition: number;
 }
 
 export interface FileScan {
@@ -73,6 +109,8 @@ export interface FileScan {
   readonly selectedBytes: number;
   /** Rows of the file that are not the table's any more; they are in `recordCount` nevertheless. */
   readonly deletedRows?: DeletedRows;
+  /** Of delete files, and of files that delete sets apply to. */
+  readonly origin?: FileOrigin;
 }
 
 export interface ScanCounts {
@@ -85,6 +123,8 @@ export interface ScanCounts {
   readonly rowGroupsPlanned: number;
   readonly rowGroupsPrunedByStatistics: number;
   readonly rowGroupsPrunedByBloom: number;
+  /** Files that list deleted rows, read besides those above. */
+  readonly deleteFilesPlanned?: number;
   /** Bytes of the whole table snapshot, and of the chunks left after pruning and projection. */
   readonly bytesTotal: number;
   readonly bytesPlanned: number;
@@ -100,5 +140,7 @@ export interface TableScan {
   /** All columns of the snapshot's schema, in order; those that the query does not read have a NULL constant as source. */
   readonly columns: readonly NestedField[];
   readonly groups: readonly FileGroup[];
+  /** Rows that are no rows of the table any more, besides those that `FileScan.deletedRows` names. */
+  readonly deletes?: readonly DeleteSet[];
   readonly counts: ScanCounts;
 }

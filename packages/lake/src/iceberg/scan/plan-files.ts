@@ -11,7 +11,9 @@ import type { LoadedAvroFile, MetadataFiles } from '../cache/metadata-files.js';
 import { type BoundFilter, bindFilters, filteredFieldIds } from '../expressions/bind-filter.js';
 import { fileMightMatch, manifestMightMatch, partitionMightMatch } from '../expressions/evaluate-filter.js';
 import { type PartitionFilter, projectFilter } from '../expressions/project-filter.js';
-import type { DataFile, TypedPartitionSpec } from '../manifests/data-file.js';
+import type { DataFile, TableFile, TypedPartitionSpec } from '../manifests/data-file.js';
+import type { DeleteFile } from '../manifests/delete-file.js';
+import { createDeleteManifestReader, type DeleteManifestReader } from '../manifests/delete-manifest.js';
 import { createManifestReader, type ManifestReader, manifestSpecId } from '../manifests/manifest.js';
 import { type ManifestFile, namedManifest, readManifestList } from '../manifests/manifest-list.js';
 import type { Snapshot } from '../spec/snapshot.js';
@@ -30,6 +32,8 @@ export interface FilePlan {
   readonly snapshotId: bigint | undefined;
   readonly schema: Schema;
   readonly files: readonly DataFile[];
+  /** All that may take rows of these files away; which does is for `assignDeletes` to say. */
+  readonly deletes: readonly DeleteFile[];
   readonly counts: FilePlanCounts;
 }
 
@@ -49,7 +53,7 @@ const maxConcurrentManifests = 8;
 
 /**
  * Throws SNAPSHOT_NOT_FOUND; DATA_CORRUPT and DATA_FILE_MISSING naming the metadata file; UNSUPPORTED_TABLE_FEATURE for
- * delete files, encryption, other formats than Parquet, and columns of types that are not read.
+ * encryption, other formats than Parquet, and columns of types that are not read.
  */
 export async function planFiles(
   table: LoadedTable,
@@ -61,7 +65,8 @@ export async function planFiles(
   const tableName = [...table.identifier.namespace, table.identifier.name].join('.');
   const { snapshot, schema } = resolveSnapshot(table.metadata, pin, tableName);
   checkReadableColumns(schema, request.columns, tableName);
-  if (snapshot === undefined) return { snapshotId: undefined, schema, files: [], counts: noCounts };
+  if (snapshot === undefined)
+    return { snapshotId: undefined, schema, files: [], deletes: [], counts: noCounts };
   const filter = bindFilters(request.filters, schema.fields);
   const planner: Planner = {
     table,
@@ -73,18 +78,23 @@ export async function planFiles(
     partitions: new Map(),
   };
   const list = await readManifests(planner, snapshot);
-  const needed = list.manifests.filter((manifest) => manifestMightHaveFiles(planner, manifest));
+  const possible = list.manifests.filter((manifest) => manifestMightHaveFiles(planner, manifest));
+  // Without a file there is nothing to delete from.
+  const needed = possible.some(({ content }) => content === 'data') ? possible : [];
   const reads = await mapConcurrently(
     needed,
     { maxConcurrent: maxConcurrentManifests, signal: options.signal },
-    (manifest) => readDataManifest(planner, manifest),
+    (manifest) => readManifest(planner, manifest),
   );
   const files = reads.flatMap((read) => read.files);
-  for (const file of files) checkFormat(file);
+  const deletes = files.length === 0 ? [] : reads.flatMap((read) => read.deletes);
+  for (const file of files) checkFormat('data', file);
+  for (const file of deletes) if (file.kind !== 'vector') checkFormat('delete', file);
   return {
     snapshotId: snapshot.snapshotId,
     schema,
     files,
+    deletes,
     counts: countAll(list, needed, reads, snapshot, files),
   };
 }
@@ -103,16 +113,17 @@ interface Planner {
 interface PartitionPruning {
   readonly filter: PartitionFilter;
   readonly readManifest: ManifestReader;
+  readonly readDeletes: DeleteManifestReader;
 }
 
 interface ManifestListRead {
-  /** Those of data files. */
   readonly manifests: readonly ManifestFile[];
   readonly bytes: number;
 }
 
 interface ManifestRead {
   readonly files: readonly DataFile[];
+  readonly deletes: readonly DeleteFile[];
   readonly liveFileCount: number;
   readonly liveBytes: number;
   readonly bytes: number;
@@ -137,17 +148,7 @@ async function readManifests(planner: Planner, snapshot: Snapshot): Promise<Mani
       'DATA_CORRUPT',
       `The manifest list ${snapshot.manifestList} is empty, but its snapshot has data files: it is cut short.`,
     );
-  for (const manifest of all) if (manifest.content === 'deletes') checkNoDeletes(planner, manifest);
-  return { manifests: all.filter((manifest) => manifest.content === 'data'), bytes: sizeBytes };
-}
-
-/** A manifest may be left over from deletes that have all been applied since. */
-function checkNoDeletes(planner: Planner, manifest: ManifestFile): void {
-  if (manifest.addedFileCount === 0 && manifest.existingFileCount === 0) return;
-  throw new QueryError(
-    'UNSUPPORTED_TABLE_FEATURE',
-    `Table ${planner.tableName} has row-level deletes (manifest ${manifest.location}), which this version does not read.`,
-  );
+  return { manifests: all, bytes: sizeBytes };
 }
 
 function manifestMightHaveFiles(planner: Planner, manifest: ManifestFile): boolean {
@@ -163,16 +164,25 @@ function partitionPruning(planner: Planner, partitionSpec: TypedPartitionSpec): 
   const made = planner.partitions.get(specId);
   if (made !== undefined) return made;
   const filter = projectFilter(planner.filter, partitionSpec.spec);
-  const readManifest = createManifestReader(partitionSpec, {
-    fieldIds: planner.fieldIds,
-    partitionMightMatch: (values) => partitionMightMatch(filter, values),
-    fileMightMatch: (metrics) => fileMightMatch(planner.filter, metrics),
-  });
-  planner.partitions.set(specId, { filter, readManifest });
-  return { filter, readManifest };
+  const mightMatch = (values: DataFile['partition']): boolean => partitionMightMatch(filter, values);
+  const pruning: PartitionPruning = {
+    filter,
+    readManifest: createManifestReader(partitionSpec, {
+      fieldIds: planner.fieldIds,
+      partitionMightMatch: mightMatch,
+      fileMightMatch: (metrics) => fileMightMatch(planner.filter, metrics),
+    }),
+    readDeletes: createDeleteManifestReader(partitionSpec, {
+      filter: planner.filter,
+      fieldIds: planner.fieldIds,
+      partitionMightMatch: mightMatch,
+    }),
+  };
+  planner.partitions.set(specId, pruning);
+  return pruning;
 }
 
-async function readDataManifest(planner: Planner, manifest: ManifestFile): Promise<ManifestRead> {
+async function readManifest(planner: Planner, manifest: ManifestFile): Promise<ManifestRead> {
   if (manifest.keyMetadata !== null)
     throw new QueryError(
       'UNSUPPORTED_TABLE_FEATURE',
@@ -186,19 +196,23 @@ async function readDataManifest(planner: Planner, manifest: ManifestFile): Promi
     );
   const specId = manifest.specId ?? manifestSpecId(file);
   const partitionSpec = specOfManifest(planner.specs, specId, manifest.location);
-  const { readManifest } = partitionPruning(planner, partitionSpec);
-  return { ...(await readManifest(file, manifest, planner.options.signal)), bytes: sizeBytes };
+  const { signal } = planner.options;
+  const pruning = partitionPruning(planner, partitionSpec);
+  if (manifest.content === 'data')
+    return { ...(await pruning.readManifest(file, manifest, signal)), deletes: [], bytes: sizeBytes };
+  const deletes = await pruning.readDeletes(file, manifest, signal);
+  return { files: [], deletes, liveFileCount: 0, liveBytes: 0, bytes: sizeBytes };
 }
 
 async function loadAvro({ table, options }: Planner, location: string): Promise<LoadedAvroFile> {
   return options.files.avroFile(table.store, location, options.signal && { signal: options.signal });
 }
 
-function checkFormat(file: DataFile): void {
+function checkFormat(kind: 'data' | 'delete', file: TableFile): void {
   if (file.format === 'PARQUET') return;
   throw new QueryError(
     'UNSUPPORTED_TABLE_FEATURE',
-    `The data file ${file.location} has the format ${file.format}; Parquet is read.`,
+    `The ${kind} file ${file.location} has the format ${file.format}; Parquet is read.`,
   );
 }
 
@@ -212,7 +226,7 @@ function countAll(
   const wasRead = new Set(needed);
   let filesTotal = reads.reduce((sum, read) => sum + read.liveFileCount, 0);
   for (const manifest of list.manifests)
-    if (!wasRead.has(manifest))
+    if (manifest.content === 'data' && !wasRead.has(manifest))
       filesTotal += (manifest.addedFileCount ?? 0) + (manifest.existingFileCount ?? 0);
   const summaryBytes = Number(snapshot.summary.get('total-files-size') ?? Number.NaN);
   return {
