@@ -48,7 +48,7 @@ try {
       const mine = wanted.filter((peer) => peer.variant === variant);
       if (mine.length > 0) await withService(variant, settings, tools, mine);
     }
-    if (isWanted('s3') || isWanted('rest')) await testStorage(tools);
+    if (['s3', 'rest', 'shapes'].some(isWanted)) await testStorage(tools);
   } finally {
     await sessions;
   }
@@ -101,12 +101,19 @@ async function testStorage({ python, peersFolder }) {
       await runStorageTests('s3', 'minio', {
         SVC_TEST_S3: JSON.stringify({ ...server, python, peersFolder }),
       });
-    if (isWanted('rest')) {
+    if (isWanted('rest') || isWanted('shapes')) {
       const catalog = await startIcebergRest(path.join(folder, 'iceberg-rest'), server);
       try {
-        await runStorageTests('rest', 'rest-catalog', {
-          SVC_TEST_REST: JSON.stringify({ url: catalog.url, python }),
-        });
+        if (isWanted('rest'))
+          await runStorageTests('rest', 'rest-catalog', {
+            SVC_TEST_REST: JSON.stringify({ url: catalog.url, python }),
+          });
+        if (isWanted('shapes')) {
+          const classPath = await catalog.compile(path.join(peersFolder, 'shapes'));
+          await runStorageTests('shapes', 'table-shapes', {
+            SVC_TEST_SHAPES: JSON.stringify({ url: catalog.url, storage: server, python, peersFolder, classPath }),
+          });
+        }
       } finally {
         await catalog.stop();
       }
