@@ -40,6 +40,7 @@ export {
   planFiles,
 } from './iceberg/scan/plan-files.js';
 export { resolveSnapshot, type SnapshotPin, schemaById } from './iceberg/scan/resolve-snapshot.js';
+export { lineageFields } from './iceberg/spec/row-lineage.js';
 export type { TableMetadata } from './iceberg/spec/table-metadata.js';
 export type {
   IcebergType,

@@ -138,7 +138,7 @@ final class ShapeTable {
 
   /** All vectors in one Puffin file; they take over what was deleted of their data files before. */
   void deleteVectors(Predicate<ShapeRow> which) throws Exception {
-    RowDelta delta = table.newRowDelta();
+    RowDelta delta = table.newRowDelta().validateFromSnapshot(table.currentSnapshot().snapshotId());
     BaseDVFileWriter writer = new BaseDVFileWriter(outputFiles(FileFormat.PUFFIN), path -> null);
     try (writer) {
       Map<String, List<ShapeRow>> byFile =

@@ -76,11 +76,11 @@ public final class WriteShapes {
   }
 
   private void write() throws Exception {
-    matrix(1, List.of("none", "identity", "bucket"), List.of());
-    matrix(2, List.of("none", "truncate", "month"), List.of(By.POSITION));
-    matrix(2, List.of("none", "identity", "bucket", "hour"), List.of(By.EQUALITY));
-    matrix(2, List.of("none", "day"), List.of(By.POSITION, By.EQUALITY));
-    matrix(3, List.of("none", "bucket", "year"), List.of(By.VECTOR));
+    matrix(1, List.of("none", "identity"), List.of());
+    matrix(2, List.of("truncate"), List.of(By.POSITION));
+    matrix(2, List.of("none", "hour"), List.of(By.EQUALITY));
+    matrix(2, List.of("bucket", "day"), List.of(By.POSITION, By.EQUALITY));
+    matrix(3, List.of("year", "month"), List.of(By.VECTOR));
     matrix(3, List.of("none", "identity"), List.of(By.VECTOR, By.EQUALITY));
     partitionEvolution();
     upgrade();

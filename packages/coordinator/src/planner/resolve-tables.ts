@@ -2,6 +2,7 @@ import { QueryError } from '@svc/base';
 import { type EngineColumn, engineColumns, type FragmentFiles } from '@svc/fragment-fn';
 import {
   type LoadedTable,
+  lineageFields,
   type NestedField,
   type ObjectStore,
   resolveSnapshot,
@@ -21,6 +22,8 @@ export interface TableRequest {
   readonly pin: SnapshotPin;
   /** Under which table name the engine will find it; the table's own unless one statement reads several snapshots. */
   readonly viewName?: string;
+  /** Whether the statement names columns of row lineage, which a table has besides those that it lists. */
+  readonly namesRowLineage?: boolean;
 }
 
 /** A table of a statement: what it looks like, and where its rows come from. */
@@ -43,6 +46,8 @@ export interface IcebergSource {
   readonly loaded: LoadedTable;
   readonly pin: SnapshotPin;
   readonly fields: readonly NestedField[];
+  /** Columns behind these that the statement names and `*` does not mean. */
+  readonly lineage: readonly NestedField[];
 }
 
 /** A version of a Delta table that the statement names by its folder. */
@@ -102,7 +107,16 @@ export async function addTable(
       `"${table.table}" and "${other.table}" differ in case only; one statement cannot read both.`,
     );
   }
+  if (other !== undefined && lineageOf(other).length !== lineageOf(table).length)
+    throw new QueryError(
+      'NOT_SUPPORTED',
+      `One statement cannot read _row_id or _last_updated_sequence_number of "${table.table}" and the same table through a view.`,
+    );
   if (other === undefined) resolved.set(key, table);
+}
+
+function lineageOf({ source }: ResolvedTable): readonly NestedField[] {
+  return source.kind === 'iceberg' ? source.lineage : [];
 }
 
 /** The engine's names do not differ by case, so neither may ours. */
@@ -133,7 +147,7 @@ function isSameTable(left: TableSource, right: TableSource): boolean {
 }
 
 async function resolveOne(
-  { name, pin, viewName }: TableRequest,
+  { name, pin, viewName, namesRowLineage = false }: TableRequest,
   { settings, catalogs, signal }: Omit<ResolveOptions, 'requests'>,
 ): Promise<ResolvedTable> {
   const place = placeOf(name, settings, catalogs);
@@ -157,11 +171,12 @@ async function resolveOne(
   const schema = schemaName(place.identifier.namespace);
   const tableName = `${place.catalog}.${schema}.${loaded.identifier.name}`;
   const { snapshot, schema: columns } = resolveSnapshot(loaded.metadata, pin, tableName);
+  const lineage = namesRowLineage ? lineageFields(loaded.metadata.formatVersion, columns.fields) : [];
   return {
     catalog: place.catalog,
     schema,
     table: viewName ?? name.table,
-    columns: engineColumns(columns.fields),
+    columns: engineColumns([...columns.fields, ...lineage]),
     rowCount: snapshot === undefined ? 0n : totalRecords(snapshot.summary.get('total-records')),
     source: {
       kind: 'iceberg',
@@ -172,6 +187,7 @@ async function resolveOne(
           ? pin
           : { kind: 'id', snapshotId: snapshot.snapshotId, schemaId: columns.schemaId },
       fields: columns.fields,
+      lineage,
     },
   };
 }

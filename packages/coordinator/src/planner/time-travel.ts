@@ -25,11 +25,12 @@ export async function pinReferences(
   signal: AbortSignal,
 ): Promise<PinnedReferences> {
   const references: TableRequest[] = [];
+  const { namesRowLineage } = gated;
   const viewNames = new Map<string, string>();
   for (const reference of gated.tables) {
     const { timeTravel } = reference;
     if (timeTravel === undefined) {
-      references.push({ name: reference, pin: { kind: 'current' } });
+      references.push({ name: reference, pin: { kind: 'current' }, namesRowLineage });
       continue;
     }
     const viewName = `${reference.table}@${references.length}`;
@@ -38,6 +39,7 @@ export async function pinReferences(
       name: reference,
       pin: await pinOf(timeTravel, dependencies, session, signal),
       viewName,
+      namesRowLineage,
     });
   }
   const isRenamed = (reference: TableReference) => targetOf(reference, viewNames) !== undefined;

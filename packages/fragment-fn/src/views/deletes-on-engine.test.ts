@@ -60,6 +60,7 @@ async function left(
         origins: group.map(({ sequence, partition = 0 }) => ({
           sequenceNumber: BigInt(sequence),
           partition,
+          firstRowId: 100n,
         })),
         hasRowDelta: group.some(({ hasRowDelta }) => hasRowDelta === true),
       };

@@ -5,7 +5,7 @@
 import { positionColumns, reservedPrefix } from '@svc/lake';
 import { quoteIdentifier, quoteString } from '@svc/sql';
 import { readParquet } from './read-parquet-sql.js';
-import { sourceSql } from './source-sql.js';
+import { type InheritedSql, sourceSql } from './source-sql.js';
 import type { StagedDeletes, StagedGroup } from './staged-group.js';
 
 /** Options by which rows of a file carry its path and their position in it. */
@@ -21,11 +21,20 @@ const fileColumns = {
   location: name('file_location'),
   sequence: name('file_sequence'),
   partition: name('file_partition'),
+  firstRow: name('file_first_row'),
 } as const;
 
 /** The original position of a row of `r`. */
 export function positionSql(hasRowDelta: boolean | undefined): string {
   return `r.${positionColumns.row}${hasRowDelta === true ? ' + r.__row_delta' : ''}`;
+}
+
+/** Of rows whose files are told by `f`. */
+export function inheritedSql({ hasRowDelta }: StagedGroup): InheritedSql {
+  return {
+    rowId: `f.${fileColumns.firstRow} + ${positionSql(hasRowDelta)}`,
+    sequenceNumber: `f.${fileColumns.sequence}`,
+  };
 }
 
 /** Named lists for the WITH of a view over these groups. */
@@ -41,7 +50,7 @@ export function deletesSql(
   });
 }
 
-/** The anti-joins of one group of files, whose rows are `r`. */
+/** The joins of one group of files, whose rows are `r`: with what is known of the files, where it is asked for, and anti-joins. */
 export function deletesJoinSql(group: StagedGroup, sets: readonly StagedDeletes[]): string[] {
   const applied = (group.deletes ?? []).flatMap(({ set: index, sources }) => {
     const set = sets[index];
@@ -63,7 +72,8 @@ export function deletesJoinSql(group: StagedGroup, sets: readonly StagedDeletes[
     conditions.push(`f.${fileColumns.sequence} < ${alias}.${listColumns.sequence}`);
     return ` ANTI JOIN ${listName(index)} AS ${alias} ON ${conditions.join(' AND ')}`;
   });
-  if (applied.some(({ set }) => set.kind === 'equality'))
+  const isInherited = group.sources.some(({ kind }) => kind === 'row-id' || kind === 'sequence-number');
+  if (isInherited || applied.some(({ set }) => set.kind === 'equality'))
     joins.unshift(` JOIN ${filesSql([group])} AS f ON r.${positionColumns.file} = f.${fileColumns.path}`);
   return joins;
 }
@@ -121,8 +131,8 @@ function extract(value: string, field: string): string {
 function filesSql(groups: readonly StagedGroup[]): string {
   const rows = groups.flatMap(({ paths, locations, origins = [] }) =>
     paths.map((path, index) => {
-      const { sequenceNumber = 0n, partition = 0 } = origins[index] ?? {};
-      return `(${quoteString(path)}, ${quoteString(locations[index] ?? '')}, ${sequenceNumber}::BIGINT, ${partition})`;
+      const { sequenceNumber = 0n, partition = 0, firstRowId = null } = origins[index] ?? {};
+      return `(${quoteString(path)}, ${quoteString(locations[index] ?? '')}, ${sequenceNumber}::BIGINT, ${partition}, ${firstRowId ?? 'NULL'}::BIGINT)`;
     }),
   );
   const columns = Object.values(fileColumns).map(quoteIdentifier).join(', ');

@@ -5,7 +5,7 @@
 import { deletionColumns, type NestedField, positionColumns } from '@svc/lake';
 import { filesPlaceholder, quoteIdentifier, quoteString } from '@svc/sql';
 import type { FragmentFiles } from '../request.js';
-import { deletesJoinSql, deletesSql, positionSql, readsFileRows } from './deletes-sql.js';
+import { deletesJoinSql, deletesSql, inheritedSql, positionSql, readsFileRows } from './deletes-sql.js';
 import { engineType } from './engine-type.js';
 import { readParquet } from './read-parquet-sql.js';
 import { sourceSql } from './source-sql.js';
@@ -44,9 +44,10 @@ export function scanViewSql(
   const branches = groups
     .filter((group) => group.paths.length > 0)
     .map((group) => {
+      const inherited = inheritedSql(group);
       const list = columns.map((column, index) => {
         const source = group.sources[index];
-        const sql = source === undefined ? `CAST(NULL AS ${engineType(column.type)})` : sourceSql(source);
+        const sql = source === undefined ? `CAST(NULL AS ${engineType(column.type)})` : sourceSql(source, inherited);
         return `${sql} AS ${quoteIdentifier(column.name)}`;
       });
       return `SELECT ${list.join(', ')} FROM ${groupSql(group, deletes)}`;

@@ -116,7 +116,7 @@ async function planFile(planner: Planner, file: DataFileToPlan): Promise<Planned
   const info = await store.head(file.location, signal && { signal });
   const footer = await footers.get(store, info, signal);
   const sets = file.deleteSets ?? [];
-  if (file.deletedRows !== undefined || sets.length > 0) checkPositionNames(footer);
+  if (file.deletedRows !== undefined || file.origin !== undefined) checkPositionNames(footer);
   const { mappingKey, mapping, match } = mappingOf(planner, file, footer);
   const keys = sets.map((set) => keyMappingOf(planner, file, match, set));
   const columnNames = [...new Set([mapping, ...keys].flatMap((each) => each.columnNames))].sort();
@@ -175,7 +175,7 @@ function checkPositionNames(footer: ParquetFooter): void {
   if (clash !== undefined)
     throw new QueryError(
       'UNSUPPORTED_TABLE_FEATURE',
-      `The data file ${footer.location} has deleted rows and a column named ${clash.name}: this name is reserved.`,
+      `The data file ${footer.location} has a column named ${clash.name}: this name is reserved where rows are told apart by their position.`,
     );
 }
 

@@ -59,7 +59,11 @@ export async function planDeletes(
       set.files.map((file) => ({
         location: file.location,
         partitionValues: isByPosition ? new Map() : options.partitionValuesOf(file),
-        origin: { sequenceNumber: file.sequenceNumber, partition: partitionOf(file) },
+        origin: {
+          sequenceNumber: file.sequenceNumber,
+          partition: partitionOf(file),
+          firstRowId: null,
+        },
         deleteSets: [],
       })),
       {

@@ -15,6 +15,7 @@ import type { SnapshotPin } from '../iceberg/scan/resolve-snapshot.js';
 import { printJsonValue } from '../iceberg/spec/json-value.js';
 import type { JsonValue } from '../iceberg/spec/lossless-json.js';
 import { readNameMapping } from '../iceberg/spec/name-mapping.js';
+import type { NestedField } from '../iceberg/spec/types.js';
 import { parseTransform } from '../iceberg/transforms/transform.js';
 import type { FooterCache } from '../parquet/footer-cache.js';
 import { matchFile } from './column-mapping.js';
@@ -27,6 +28,8 @@ export interface PlanScanOptions {
   readonly tableName: string;
   readonly manifests: MetadataFiles;
   readonly footers: FooterCache;
+  /** Columns that the table does not name and the query does, behind its own: `lineageFields`. */
+  readonly lineage?: readonly NestedField[];
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -40,11 +43,11 @@ export async function planScan(
   request: ScanRequest,
   options: PlanScanOptions,
 ): Promise<TableScan> {
-  const { manifests, footers, signal, tableName } = options;
+  const { manifests, footers, signal, tableName, lineage = [] } = options;
   const plan = await planFiles(table, pin, request, { files: manifests, ...(signal && { signal }) });
-  const { fields } = plan.schema;
+  const fields = [...plan.schema.fields, ...lineage];
   const nameMapping = readNameMapping(table.metadata);
-  const filter = bindFilters(request.filters, fields);
+  const filter = bindFilters(request.filters, plan.schema.fields);
   const assigned = await assignDeletes(plan.files, plan.deletes, signal);
   const partitionValuesOf = (file: TableFile) => new Map(identityValues(file));
   const { sets, fileCount, bytes } = await planDeletes(assigned, {
@@ -53,14 +56,19 @@ export async function planScan(
   });
   const files = plan.files.map((file, index): DataFileToPlan => {
     const { vector, sets: deleteSets } = assigned.files[index] ?? { vector: undefined, sets: [] };
-    const { sequenceNumber } = file;
+    const { sequenceNumber, firstRowId } = file;
+    const isOriginNeeded = deleteSets.length > 0 || lineage.length > 0;
     return {
       location: file.location,
       partitionValues: partitionValuesOf(file),
       deletedRows: vector && deletedRowsOf(vector),
-      ...(deleteSets.length > 0 && {
-        deleteSets,
-        origin: { sequenceNumber, partition: assigned.partitionOf(file) },
+      deleteSets,
+      ...(isOriginNeeded && {
+        origin: {
+          sequenceNumber,
+          partition: deleteSets.length > 0 ? assigned.partitionOf(file) : 0,
+          firstRowId,
+        },
       }),
     };
   });

@@ -48,6 +48,15 @@ export type ColumnSource =
       readonly type: IcebergType;
     }
   /**
+   * What rows inherit from their file: the id of its first row and the position in it, or its sequence number. Rows
+   * with a value in `stored` have that.
+   */
+  | {
+      readonly kind: 'row-id' | 'sequence-number';
+      readonly stored: ColumnSource | undefined;
+      readonly type: IcebergType;
+    }
+  /**
    * Not in the file: NULL, or the field's initial default, or an identity partition value. JSON single-value form of
    * the specification, but numbers are text, so that none of their digits is lost on the way.
    */
@@ -93,6 +102,8 @@ export interface FileOrigin {
   readonly sequenceNumber: bigint;
   /** Equal numbers mean the same partition of the same spec, among all files of a scan. */
   readonly partition: number;
+  /** `null`: its rows have no ids but those that they carry. */
+  readonly firstRowId: bigint | null;
 }
 
 export interface FileScan {
@@ -109,7 +120,7 @@ export interface FileScan {
   readonly selectedBytes: number;
   /** Rows of the file that are not the table's any more; they are in `recordCount` nevertheless. */
   readonly deletedRows?: DeletedRows;
-  /** Of delete files, and of files that delete sets apply to. */
+  /** Of delete files, of files that delete sets apply to, and where rows inherit something. */
   readonly origin?: FileOrigin;
 }
 
