@@ -111,7 +111,13 @@ async function testStorage({ python, peersFolder }) {
         if (isWanted('shapes')) {
           const classPath = await catalog.compile(path.join(peersFolder, 'shapes'));
           await runStorageTests('shapes', 'table-shapes', {
-            SVC_TEST_SHAPES: JSON.stringify({ url: catalog.url, storage: server, python, peersFolder, classPath }),
+            SVC_TEST_SHAPES: JSON.stringify({
+              url: catalog.url,
+              storage: server,
+              python,
+              peersFolder,
+              classPath,
+            }),
           });
         }
       } finally {

@@ -73,7 +73,6 @@ export type {
   AppliedDeletes,
   ColumnConversion,
   ColumnSource,
-  DeleteKey,
   DeleteSet,
   FileGroup,
   FileOrigin,

@@ -23,6 +23,7 @@ import org.apache.iceberg.DataFile;
 import org.apache.iceberg.DeleteFile;
 import org.apache.iceberg.FileFormat;
 import org.apache.iceberg.FileScanTask;
+import org.apache.iceberg.HasTableOperations;
 import org.apache.iceberg.PartitionKey;
 import org.apache.iceberg.PartitionSpec;
 import org.apache.iceberg.RowDelta;
@@ -55,7 +56,7 @@ final class ShapeTable {
   final Table table;
   private final List<ShapeRow> rows = new ArrayList<>();
   private final Map<String, DeleteFile> vectors = new HashMap<>();
-  private final Map<String, Set<Long>> vectorPositions = new HashMap<>();
+  private final Map<String, Set<Long>> deletedPositions = new HashMap<>();
 
   ShapeTable(String name, Table table) {
     this.name = name;
@@ -129,6 +130,7 @@ final class ShapeTable {
       try (writer) {
         for (ShapeRow row : partition) {
           writer.write(delete.set(row.file().location(), row.position(), null));
+          positionsOf(row.file()).add(row.position());
         }
       }
       delta.addDeletes(writer.toDeleteFile());
@@ -144,9 +146,9 @@ final class ShapeTable {
       Map<String, List<ShapeRow>> byFile =
           take(which).stream().collect(Collectors.groupingBy(row -> row.file().location()));
       for (Map.Entry<String, List<ShapeRow>> each : byFile.entrySet()) {
-        Set<Long> positions = vectorPositions.computeIfAbsent(each.getKey(), none -> new HashSet<>());
-        each.getValue().forEach(row -> positions.add(row.position()));
         DataFile file = each.getValue().get(0).file();
+        Set<Long> positions = positionsOf(file);
+        each.getValue().forEach(row -> positions.add(row.position()));
         for (long position : positions) {
           writer.delete(each.getKey(), position, table.specs().get(file.specId()), file.partition());
         }
@@ -160,6 +162,11 @@ final class ShapeTable {
       delta.addDeletes(vector);
     }
     delta.commit();
+  }
+
+  /** Those deleted so far: a vector has all of them. */
+  private Set<Long> positionsOf(DataFile file) {
+    return deletedPositions.computeIfAbsent(file.location(), none -> new HashSet<>());
   }
 
   /** Lists the values of rows in their own partitions, and takes all rows there that have them. */
@@ -269,6 +276,10 @@ final class ShapeTable {
 
   private static boolean isStruct(ShapeRow row) {
     return row.values().containsKey(10);
+  }
+
+  String metadataLocation() {
+    return ((HasTableOperations) table).operations().refresh().metadataFileLocation();
   }
 
   /** One text of each row, in DuckDB's dialect. */

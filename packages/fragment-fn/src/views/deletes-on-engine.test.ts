@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { ColumnSource, DeleteKey, IcebergType, NestedField } from '@svc/lake';
+import type { ColumnSource, IcebergType, NestedField } from '@svc/lake';
 import { openTestPool, type TestPool } from '../test-support/test-pool.js';
 import { sessionStatements } from './session-sql.js';
 import type { StagedDeletes, StagedGroup } from './staged-group.js';
@@ -33,11 +33,8 @@ interface Deletes extends Partial<Pick<StagedDeletes, 'kind' | 'isScoped' | 'key
   readonly files: readonly File[];
 }
 
-const id: DeleteKey = { field: field('id', long), path: [] };
-const positions: readonly DeleteKey[] = [
-  { field: field('file_path', text), path: [] },
-  { field: field('pos', long), path: [] },
-];
+const id = field('id', long);
+const positions = [field('file_path', text), field('pos', long)];
 
 /** The rows that are left, in order: `id` and `name` as text, or what `sql` answers over `t`. */
 async function left(
@@ -67,12 +64,12 @@ async function left(
     };
     const staged: StagedDeletes[] = [];
     for (const { kind = 'equality', isScoped = false, keys = [id], files: listed } of deletes) {
-      const of = keys.map((key) => columnOf(key.field.name, key.field.type));
+      const of = keys.map(({ name, type }) => columnOf(name, type));
       staged.push({ kind, isScoped, keys, groups: [await groupOf(listed, of)] });
     }
     const applied = staged.map(({ kind, keys }, set) => ({
       set,
-      sources: kind === 'positions' ? [] : keys.map((key) => columnOf(key.field.name, key.field.type)),
+      sources: kind === 'positions' ? [] : keys.map(({ name, type }) => columnOf(name, type)),
     }));
     // Each file is a branch of its own, so that the lists are used more than once.
     const groups: StagedGroup[] = [];
@@ -124,23 +121,23 @@ test('equality deletes of a partition stay in it, those of the whole table do no
 test('equality deletes compare all their columns, and NULL is equal to NULL', async () => {
   const rows = "SELECT unnest([1, 1, 2])::BIGINT AS id, unnest([NULL, 'x', NULL]) AS name";
   const deleted = 'SELECT 1::BIGINT AS id, NULL::VARCHAR AS name';
-  const name: DeleteKey = { field: field('name', text), path: [] };
+  const name = field('name', text);
   const deletes = { keys: [id, name], files: [{ rows: deleted, sequence: 2 }] };
   assert.deepEqual(await left([{ rows, sequence: 1 }], [deletes]), ['1x', '2']);
 });
 
-test('equality deletes by fields of structs find no row where the struct is NULL, unless they list NULL', async () => {
+test('a struct that is NULL is not equal to one with NULL in it', async () => {
   const rows =
-    "SELECT 1::BIGINT AS id, 'a' AS name, {'k': 5::BIGINT} AS s UNION ALL SELECT 2, 'b', NULL UNION ALL SELECT 3, 'c', {'k': 6}";
-  const key: DeleteKey = {
-    field: field('s', { kind: 'struct', fields: [field('k', long)] }),
-    path: ['k'],
-  };
-  const by = (value: string) => [
-    { keys: [key], files: [{ rows: `SELECT {'k': ${value}::BIGINT} AS s`, sequence: 2 }] },
-  ];
-  assert.deepEqual(await left([{ rows, sequence: 1 }], by('5')), ['2b', '3c']);
-  assert.deepEqual(await left([{ rows, sequence: 1 }], by('NULL')), ['1a', '3c']);
+    "SELECT 1::BIGINT AS id, 'a' AS name, {'k': 5::BIGINT} AS s UNION ALL SELECT 2, 'b', NULL UNION ALL SELECT 3, 'c', {'k': NULL}";
+  const key = field('s', { kind: 'struct', fields: [field('k', long)] });
+  const without = (struct: string) =>
+    left(
+      [{ rows, sequence: 1 }],
+      [{ keys: [key], files: [{ rows: `SELECT ${struct}::STRUCT(k BIGINT) AS s`, sequence: 2 }] }],
+    );
+  assert.deepEqual(await without("{'k': 5}"), ['2b', '3c']);
+  assert.deepEqual(await without('NULL'), ['1a', '3c']);
+  assert.deepEqual(await without("{'k': NULL}"), ['1a', '2b']);
 });
 
 test('positions are those of the file that is named, if it is not newer', async () => {
@@ -173,7 +170,7 @@ test('several delete sets and files work together', async () => {
     { rows: rowsOf(1, 2, 3, 4, 5), location: 'a', sequence: 1 },
     { rows: rowsOf(3, 4, 5, 6, 7), location: 'b', sequence: 3 },
   ];
-  const name: DeleteKey = { field: field('name', text), path: [] };
+  const name = field('name', text);
   const deletes = [
     {
       kind: 'positions' as const,

@@ -2,7 +2,7 @@
  * Delete files as lists of rows that a table's files are anti-joined with (table specification, "Scan Planning"). A list
  * is read once, whatever many branches of the view use it: the engine sees to that.
  */
-import { positionColumns, reservedPrefix } from '@svc/lake';
+import { type ColumnSource, positionColumns, reservedPrefix } from '@svc/lake';
 import { quoteIdentifier, quoteString } from '@svc/sql';
 import { readParquet } from './read-parquet-sql.js';
 import { type InheritedSql, sourceSql } from './source-sql.js';
@@ -63,11 +63,9 @@ export function deletesJoinSql(group: StagedGroup, sets: readonly StagedDeletes[
         ` ANTI JOIN ${listName(index)} AS ${alias} ON ${positionSql(group.hasRowDelta)} = ${alias}.${key(1)}` +
         ` AND r.${positionColumns.file} = ${alias}.${listColumns.file}`
       );
-    const conditions = set.keys.map(({ path }, slot) => {
-      const source = sources[slot];
-      const value = source === undefined ? 'NULL' : path.reduce(extract, sourceSql(source));
-      return `${value} IS NOT DISTINCT FROM ${alias}.${key(slot)}`;
-    });
+    const conditions = set.keys.map(
+      (_, slot) => `${keySql(sources[slot])} IS NOT DISTINCT FROM ${alias}.${key(slot)}`,
+    );
     if (set.isScoped) conditions.push(`f.${fileColumns.partition} = ${alias}.${listColumns.partition}`);
     conditions.push(`f.${fileColumns.sequence} < ${alias}.${listColumns.sequence}`);
     return ` ANTI JOIN ${listName(index)} AS ${alias} ON ${conditions.join(' AND ')}`;
@@ -109,11 +107,7 @@ function listedRows(set: StagedDeletes): string {
   const branches = set.groups
     .filter((group) => group.paths.length > 0)
     .map((group) => {
-      const keys = set.keys.map(({ path }, slot) => {
-        const source = group.sources[slot];
-        const value = source === undefined ? 'NULL' : path.reduce(extract, sourceSql(source));
-        return `${value} AS ${key(slot)}`;
-      });
+      const keys = set.keys.map((_, slot) => `${keySql(group.sources[slot])} AS ${key(slot)}`);
       return (
         `SELECT ${keys.join(', ')}, f.${fileColumns.sequence} AS ${listColumns.sequence}, f.${fileColumns.partition} AS ${listColumns.partition} ` +
         `FROM ${readParquet(group.paths, `, filename = ${quoteString(positionColumns.file)}`)} AS r ` +
@@ -123,8 +117,8 @@ function listedRows(set: StagedDeletes): string {
   return branches.join(' UNION ALL ');
 }
 
-function extract(value: string, field: string): string {
-  return `struct_extract(${value}, ${quoteString(field)})`;
+function keySql(source: ColumnSource | undefined): string {
+  return source === undefined ? 'NULL' : sourceSql(source);
 }
 
 /** What the metadata says of the groups' files, as rows. */

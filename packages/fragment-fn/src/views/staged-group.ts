@@ -1,4 +1,4 @@
-import type { AppliedDeletes, ColumnSource, DeleteKey, FileOrigin } from '@svc/lake';
+import type { AppliedDeletes, ColumnSource, FileOrigin, NestedField } from '@svc/lake';
 
 /** See `StagedGroup` of `@svc/lake`. */
 export interface StagedGroup {
@@ -18,6 +18,6 @@ export interface StagedGroup {
 export interface StagedDeletes {
   readonly kind: 'positions' | 'equality';
   readonly isScoped: boolean;
-  readonly keys: readonly DeleteKey[];
+  readonly keys: readonly NestedField[];
   readonly groups: readonly StagedGroup[];
 }

@@ -47,7 +47,8 @@ export function scanViewSql(
       const inherited = inheritedSql(group);
       const list = columns.map((column, index) => {
         const source = group.sources[index];
-        const sql = source === undefined ? `CAST(NULL AS ${engineType(column.type)})` : sourceSql(source, inherited);
+        const sql =
+          source === undefined ? `CAST(NULL AS ${engineType(column.type)})` : sourceSql(source, inherited);
         return `${sql} AS ${quoteIdentifier(column.name)}`;
       });
       return `SELECT ${list.join(', ')} FROM ${groupSql(group, deletes)}`;

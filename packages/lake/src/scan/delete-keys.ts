@@ -1,18 +1,18 @@
 import { QueryError } from '@svc/base';
 import { isPrimitive } from '../iceberg/spec/type-text.js';
 import type { NestedField, Schema } from '../iceberg/spec/types.js';
-import type { DeleteKey } from './table-scan.js';
 
 /**
  * The columns that equality delete files compare, as `schemas` have them: the first one that knows a column says its
- * name and type, so that columns dropped since are found in older schemas. Throws DATA_CORRUPT naming a file that
+ * name and type, so that columns dropped since are found in older schemas. A field in structs is a struct of nothing else:
+ * a struct that is NULL is not equal to one with NULL in it, as in Iceberg's own library. Throws DATA_CORRUPT naming a file that
  * compares what no schema has, or what is no plain value.
  */
 export function deleteKeys(
   equalityIds: readonly number[],
   schemas: readonly Schema[],
   deleteFile: string,
-): readonly DeleteKey[] {
+): readonly NestedField[] {
   return equalityIds.map((id) => {
     for (const { fields } of schemas) {
       const key = findKey(id, fields);
@@ -25,16 +25,12 @@ export function deleteKeys(
   });
 }
 
-function findKey(id: number, fields: readonly NestedField[]): DeleteKey | undefined {
+function findKey(id: number, fields: readonly NestedField[]): NestedField | undefined {
   for (const field of fields) {
-    if (field.id === id) return isPrimitive(field.type) ? { field, path: [] } : undefined;
+    if (field.id === id) return isPrimitive(field.type) ? field : undefined;
     if (field.type.kind !== 'struct') continue;
     const inner = findKey(id, field.type.fields);
-    if (inner !== undefined)
-      return {
-        field: { ...field, type: { kind: 'struct', fields: [inner.field] } },
-        path: [inner.field.name, ...inner.path],
-      };
+    if (inner !== undefined) return { ...field, type: { kind: 'struct', fields: [inner] } };
   }
   return undefined;
 }

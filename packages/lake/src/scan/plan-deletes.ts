@@ -5,14 +5,14 @@ import type { TableFile } from '../iceberg/manifests/data-file.js';
 import { filePathId, positionId } from '../iceberg/manifests/delete-file.js';
 import type { AssignedDeletes, DeleteFileSet } from '../iceberg/scan/assign-deletes.js';
 import type { JsonValue } from '../iceberg/spec/lossless-json.js';
-import type { Schema } from '../iceberg/spec/types.js';
+import type { NestedField, Schema } from '../iceberg/spec/types.js';
 import type { FooterCache } from '../parquet/footer-cache.js';
 import type { ObjectStore } from '../storage/object-store.js';
 import { matchFile } from './column-mapping.js';
 import { deleteKeys } from './delete-keys.js';
 import type { NameMapping } from './field-matching.js';
 import { planDataFiles } from './plan-data-files.js';
-import type { DeleteKey, DeleteSet } from './table-scan.js';
+import type { DeleteSet } from './table-scan.js';
 
 export interface PlanDeletesOptions {
   readonly store: ObjectStore;
@@ -32,14 +32,14 @@ export interface PlannedDeletes {
   readonly bytes: number;
 }
 
-const positionKeys: readonly DeleteKey[] = [
-  { path: [], field: { id: filePathId, name: 'file_path', required: true, type: { kind: 'string' } } },
-  { path: [], field: { id: positionId, name: 'pos', required: true, type: { kind: 'long' } } },
+const positionKeys: readonly NestedField[] = [
+  { id: filePathId, name: 'file_path', required: true, type: { kind: 'string' } },
+  { id: positionId, name: 'pos', required: true, type: { kind: 'long' } },
 ];
 /** For files whose writer left the ids out: the names are the specification's. */
-const positionNames: NameMapping = positionKeys.map(({ field }) => ({
-  fieldId: field.id,
-  names: [field.name],
+const positionNames: NameMapping = positionKeys.map(({ id, name }) => ({
+  fieldId: id,
+  names: [name],
   fields: [],
 }));
 
@@ -53,7 +53,6 @@ export async function planDeletes(
   for (const set of sets) {
     const isByPosition = set.kind === 'positions';
     const keys = isByPosition ? positionKeys : equalityKeys(set, options);
-    const fields = keys.map(({ field }) => field);
     const mapping = isByPosition ? positionNames : options.nameMapping;
     const { groups, counts } = await planDataFiles(
       set.files.map((file) => ({
@@ -67,7 +66,7 @@ export async function planDeletes(
         deleteSets: [],
       })),
       {
-        ...{ store: options.store, footers: options.footers, signal: options.signal, fields },
+        ...{ store: options.store, footers: options.footers, signal: options.signal, fields: keys },
         request: { columns: undefined, filters: [] },
         // A line that the query's filter does not want takes no row that it wants.
         filter: isByPosition ? always : onlyOnFields(options.filter, new Set(set.equalityIds)),

@@ -79,7 +79,7 @@ export async function planScan(
     request,
     filter,
     match: (schema) => matchFile(schema, nameMapping),
-    deleteFields: sets.map(({ kind, keys }) => (kind === 'positions' ? [] : keys.map(({ field }) => field))),
+    deleteFields: sets.map(({ kind, keys }) => (kind === 'positions' ? [] : keys)),
     signal,
   });
   return {

@@ -86,15 +86,9 @@ export interface DeleteSet {
   readonly kind: 'positions' | 'equality';
   /** Whether a delete file takes rows of its own partition only. */
   readonly isScoped: boolean;
-  readonly keys: readonly DeleteKey[];
+  /** Top-level fields; of a struct only what leads to the one field that is compared. */
+  readonly keys: readonly NestedField[];
   readonly groups: readonly FileGroup[];
-}
-
-export interface DeleteKey {
-  /** A top-level field, of which a struct has only what leads to the key. */
-  readonly field: NestedField;
-  /** The names that lead from the field to the key: none when it is the field itself. */
-  readonly path: readonly string[];
 }
 
 /** What the manifests say of a file that its rows are told apart by. */
