@@ -62,7 +62,7 @@ endSuite('peers', passed, failed);
 async function testLake(tools) {
   try {
     await testVariants(tools, (variant) => variantsBeside.includes(variant));
-    if (isWanted('s3') || isWanted('rest')) await testStorage(tools);
+    if (['s3', 'rest', 'shapes'].some(isWanted)) await testStorage(tools);
   } catch (error) {
     report({ name: 'object storage', ok: false, detail: error.stack });
   }
@@ -114,13 +114,20 @@ async function testStorage({ python, peersFolder }) {
       await runStorageTests('s3', 'minio', {
         SVC_TEST_S3: JSON.stringify({ ...server, python, peersFolder }),
       });
-    if (isWanted('rest')) {
+    if (isWanted('rest') || isWanted('shapes')) {
       const announcedSeconds = 2; // Short lives, so that tests see several of them.
       const catalog = await startIcebergRest(path.join(folder, 'iceberg-rest'), server, { announcedSeconds });
+      const told = { url: catalog.url, storage: server, python };
       try {
-        const told = JSON.stringify({ url: catalog.url, storage: server, python });
-        for (const name of ['rest-catalog', 'rest-users'])
-          await runStorageTests(name, name, { SVC_TEST_REST: told });
+        if (isWanted('rest'))
+          for (const name of ['rest-catalog', 'rest-users'])
+            await runStorageTests(name, name, { SVC_TEST_REST: JSON.stringify(told) });
+        if (isWanted('shapes')) {
+          const classPath = await catalog.compile(path.join(peersFolder, 'shapes'));
+          await runStorageTests('shapes', 'table-shapes', {
+            SVC_TEST_SHAPES: JSON.stringify({ ...told, peersFolder, classPath }),
+          });
+        }
       } finally {
         await catalog.stop();
       }

@@ -56,7 +56,7 @@ export function icebergJars(peersFolder) {
 
 /** Clients need nothing but the JDK: the driver is found at run time. The reader of written tables and servers are compiled where they run. */
 async function compileJava(peersFolder, target) {
-  const isClient = (file) => file.endsWith('.java') && !/^(written|servers)\b/.test(file);
+  const isClient = (file) => file.endsWith('.java') && !/^(written|servers|shapes)\b/.test(file);
   const sources = findFiles(peersFolder, '.', isClient);
   const files = sources.map((file) => path.join(peersFolder, file));
   await mustRun('javac', ['-Xlint:all', '-Werror', '-d', target, ...files]);

@@ -36,7 +36,7 @@ export async function gatherTable(
   };
   const { columns, counted } = table.scan;
   const filters = table.filters ?? [];
-  const unread = counted === undefined ? [] : [gatherSql(table, columns, [counted], filters)];
+  const unread = counted === undefined ? [] : [gatherSql(table, columns, [counted], { filters })];
   await lease.execute([rowsTableSql(table, columns), ...unread], link.signal);
   let [filesRead, bytesStaged, bytesFetched] = [0, 0, 0];
   let next = stagePart(0);
@@ -48,7 +48,8 @@ export async function gatherTable(
       next = stagePart(index);
       next.catch(() => undefined); // Reported when its turn comes.
       try {
-        await lease.execute([gatherSql(table, columns, staged.groups, filters)], link.signal);
+        const { groups, deletes } = staged;
+        await lease.execute([gatherSql(table, columns, groups, { filters, deletes })], link.signal);
       } catch (error) {
         throw namingOriginalFiles(error, staged.groups);
       } finally {

@@ -15,18 +15,13 @@ import {
   fragmentProtocolVersion,
 } from './request.js';
 import { sessionStatements } from './views/session-sql.js';
-import {
-  filesViewSql,
-  type PlacedFile,
-  rowsTableSql,
-  type StagedGroup,
-  scanViewSql,
-  viewSql,
-} from './views/view-sql.js';
+import type { StagedDeletes, StagedGroup } from './views/staged-group.js';
+import { filesViewSql, type PlacedFile, rowsTableSql, scanViewSql, viewSql } from './views/view-sql.js';
 
 /** A table whose chunks now lie in the engine's input folder; nothing of it where the request brought its rows. */
 export interface StagedTable {
   readonly groups: readonly StagedGroup[];
+  readonly deletes?: readonly StagedDeletes[];
   readonly filesRead: number;
   /** Bytes that the engine is given, wherever they came from. */
   readonly bytesStaged: number;
@@ -152,6 +147,11 @@ async function stageTable(
   }
 }
 
+/** All that the engine may say something of: tables' files, and those that list deleted rows. */
+export function stagedGroups(staged: readonly StagedTable[]): readonly StagedGroup[] {
+  return staged.flatMap(({ groups, deletes = [] }) => [...groups, ...deletes.flatMap((set) => set.groups)]);
+}
+
 /** Makes the names that the fragment's SQL uses. */
 export async function bindTables(
   { request, link, lease }: LeasedFragment,
@@ -174,7 +174,8 @@ function tableSql(table: FragmentTable, staged: StagedTable | undefined): string
   switch (table.kind) {
     case 'scan': {
       const { columns, counted } = table.scan;
-      return scanViewSql(table, columns, [...(staged?.groups ?? []), ...(counted ? [counted] : [])]);
+      const parts = [...(staged?.groups ?? []), ...(counted ? [counted] : [])];
+      return scanViewSql(table, columns, parts, staged?.deletes);
     }
     case 'rows':
       return rowsTableSql(table, table.columns);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { QueryError } from '@svc/base';
 import { namingOriginalFiles } from './original-files.js';
-import type { StagedGroup } from './views/view-sql.js';
+import type { StagedGroup } from './views/staged-group.js';
 
 const pages = new QueryError('EVALUATION_ERROR', 'TProtocolException: Invalid data\n\nLINE 1: …');
 

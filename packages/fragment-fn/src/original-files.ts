@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { QueryError } from '@svc/base';
-import type { StagedGroup } from './views/view-sql.js';
+import type { StagedGroup } from './views/staged-group.js';
 
 /**
  * What the engine says of the pages of a Parquet file: not which file, and as if the statement were at fault. Whole

@@ -12,11 +12,12 @@ import {
   type LeasedFragment,
   onLease,
   type StagedTable,
+  stagedGroups,
   stageTables,
 } from './leased-fragment.js';
 import { namingOriginalFiles } from './original-files.js';
 import type { FragmentRequest, FragmentStatistics } from './request.js';
-import type { StagedGroup } from './views/view-sql.js';
+import type { StagedGroup } from './views/staged-group.js';
 
 export interface FragmentResult {
   /** Encapsulated Arrow IPC schema message. */
@@ -44,7 +45,7 @@ async function startOnLease(fragment: LeasedFragment): Promise<FragmentResult> {
   const stagingStart = performance.now();
   const staged = await stageTables(fragment);
   const engineStart = performance.now();
-  const groups = staged.flatMap((table) => table.groups);
+  const groups = stagedGroups(staged);
   const result = await startEngine(fragment, staged).catch((error: unknown) => {
     throw namingOriginalFiles(error, groups);
   });

@@ -23,7 +23,12 @@ export type {
   StagedTable as StagedNewTable,
   WritableCatalog,
 } from './catalogs/writable-catalog.js';
-export { type DeletedRows, deletionColumns, positionColumns } from './deletes/deleted-rows.js';
+export {
+  type DeletedRows,
+  deletionColumns,
+  positionColumns,
+  reservedPrefix,
+} from './deletes/deleted-rows.js';
 export { isDeltaTable, type LoadDeltaTableOptions, loadDeltaTable } from './delta/load-delta-table.js';
 export { type PlanDeltaScanOptions, planDeltaScan } from './delta/plan-delta-scan.js';
 export type { DeltaTable } from './delta/table/delta-table.js';
@@ -42,6 +47,7 @@ export {
   planFiles,
 } from './iceberg/scan/plan-files.js';
 export { resolveSnapshot, type SnapshotPin, schemaById } from './iceberg/scan/resolve-snapshot.js';
+export { lineageFields } from './iceberg/spec/row-lineage.js';
 export type { TableMetadata } from './iceberg/spec/table-metadata.js';
 export type {
   IcebergType,
@@ -71,17 +77,20 @@ export { type DirectRead, planDirectRead } from './scan/direct-read.js';
 export { type PlanParquetFileOptions, planParquetFile } from './scan/plan-parquet-file.js';
 export { planScan } from './scan/plan-scan.js';
 export type {
+  AppliedDeletes,
   ColumnConversion,
   ColumnSource,
   CountedRows,
+  DeleteSet,
   FileGroup,
+  FileOrigin,
   FileScan,
   ScanCounts,
   TableScan,
 } from './scan/table-scan.js';
 export { rowDeltaName } from './staging/row-delta.js';
 export { type ScanToStage, splitScans } from './staging/split-scan.js';
-export { type StagedGroup, type StagedTable, stageScan } from './staging/stage-scan.js';
+export { type StagedDeletes, type StagedGroup, type StagedTable, stageScan } from './staging/stage-scan.js';
 export { openStagingCache, type StagingCache } from './staging/staging-cache.js';
 export { displayLocation } from './storage/display-location.js';
 export { createFileStore } from './storage/file-store.js';

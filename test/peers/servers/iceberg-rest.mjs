@@ -1,6 +1,6 @@
 // Iceberg's own REST catalog fixture on a free port of this machine, over a database file and a MinIO that runs already. It
 // gives out credentials for one table at a time (PeerRestServer.java).
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { mavenJars, mustRun } from '../../../scripts/support/peer-environment.mjs';
 import { freePort, host, isAnswering, startServer } from './server-process.mjs';
@@ -8,18 +8,24 @@ import { freePort, host, isAnswering, startServer } from './server-process.mjs';
 const here = path.join(import.meta.dirname, 'iceberg-rest');
 
 /**
- * `storage` as `startMinio` answers it. Credentials live for 15 minutes, and are said to live for `announcedSeconds`.
- * Answers `{ url, stop() }`.
+ * `storage` as `startMinio` answers it. Credentials live for 15 minutes, and are said to live for `announcedSeconds`. Answers
+ * `{ url, stop(), compile(folder) }`: the last one makes programs of the Java sources in a folder, which run with the library
+ * that the server has, and answers their class path.
  */
 export async function startIcebergRest(folder, storage, { announcedSeconds = 900 } = {}) {
   const jars = await mavenJars('iceberg-rest', path.join(here, 'pom.xml'), path.join(here, 'jars.sha256'));
   const classes = path.join(folder, 'classes');
   mkdirSync(classes, { recursive: true });
   const classPath = `${classes}:${jars}/*`;
-  await mustRun('javac', [
-    ...['-proc:none', '-nowarn', '--release', '17', '-cp', `${jars}/*`, '-d', classes],
-    path.join(here, 'PeerRestServer.java'),
-  ]);
+  const compile = async (sources) => {
+    const programs = readdirSync(sources).filter((name) => name.endsWith('.java'));
+    await mustRun('javac', [
+      ...['-proc:none', '-nowarn', '--release', '17', '-cp', `${jars}/*`, '-d', classes],
+      ...programs.map((name) => path.join(sources, name)),
+    ]);
+    return classPath;
+  };
+  await compile(here);
   const port = await freePort();
   const url = `http://${host}:${port}`;
   const { stop } = await startServer({
@@ -56,5 +62,5 @@ export async function startIcebergRest(folder, storage, { announcedSeconds = 900
     log: path.join(folder, 'iceberg-rest.log'),
     isReady: () => isAnswering(`${url}/v1/config`),
   });
-  return { url, stop };
+  return { url, stop, compile };
 }

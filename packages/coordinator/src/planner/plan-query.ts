@@ -66,6 +66,7 @@ async function bindQuery(
   const { references, rewritten } = await pinReferences(dependencies, { parsed, gated: query.gated }, times);
   const relations = await resolveRelations(dependencies, { ...times, requests: references });
   const { views, usesStatementValues } = relations;
+  if (query.gated.hasUnnamedColumns) refuseRowLineage(relations.tables);
   const tables = [...relations.tables, ...files.map(({ table }) => table)];
   const setup =
     query.gated.usesStatementValues || usesStatementValues
@@ -85,6 +86,16 @@ async function bindQuery(
   } finally {
     await lease.release();
   }
+}
+
+/** The engine would take the columns of row lineage for columns like all others. */
+function refuseRowLineage(tables: readonly ResolvedTable[]): void {
+  for (const { schema, table, source } of tables)
+    if (source.kind === 'iceberg' && source.lineage.length > 0)
+      throw new QueryError(
+        'NOT_SUPPORTED',
+        `A statement that reads ${source.lineage.map(({ name }) => name).join(' or ')} of ${schema}.${table} lists columns by name only, without *, COLUMNS or NATURAL JOIN.`,
+      );
 }
 
 /** The files that the statement names, as tables. */

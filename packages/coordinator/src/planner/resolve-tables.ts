@@ -2,6 +2,7 @@ import { QueryError } from '@svc/base';
 import { type EngineColumn, engineColumns, type FragmentFiles } from '@svc/fragment-fn';
 import {
   type LoadedTable,
+  lineageFields,
   type MetadataFiles,
   type NestedField,
   type ObjectStore,
@@ -24,6 +25,8 @@ export interface TableRequest {
   readonly pin: SnapshotPin;
   /** Under which table name the engine will find it; the table's own unless one statement reads several snapshots. */
   readonly viewName?: string;
+  /** Whether the statement names columns of row lineage, which a table has besides those that it lists. */
+  readonly namesRowLineage?: boolean;
 }
 
 /** A table of a statement: what it looks like, and where its rows come from. */
@@ -46,6 +49,8 @@ export interface IcebergSource {
   readonly loaded: LoadedTable;
   readonly pin: SnapshotPin;
   readonly fields: readonly NestedField[];
+  /** Columns behind these that the statement names and `*` does not mean. */
+  readonly lineage: readonly NestedField[];
 }
 
 /** A version of a Delta table that the statement names by its folder. */
@@ -111,6 +116,11 @@ function addResolved(resolved: ResolvedTables, table: ResolvedTable): void {
       `"${table.table}" and "${other.table}" differ in case only; one statement cannot read both.`,
     );
   }
+  if (other !== undefined && lineageOf(other).length !== lineageOf(table).length)
+    throw new QueryError(
+      'NOT_SUPPORTED',
+      `One statement cannot read _row_id or _last_updated_sequence_number of "${table.table}" and the same table through a view.`,
+    );
   if (other === undefined) resolved.set(key, table);
 }
 
@@ -156,6 +166,10 @@ const maxMetadataRowBytes = 128 * 1024 * 1024;
 /** Of rows that the coordinator makes. */
 const guessedRows = 1000n;
 
+function lineageOf({ source }: ResolvedTable): readonly NestedField[] {
+  return source.kind === 'iceberg' ? source.lineage : [];
+}
+
 /** The engine's names do not differ by case, so neither may ours. */
 export function relationKey(...name: readonly string[]): string {
   return JSON.stringify(name.map((part) => part.toLowerCase()));
@@ -197,7 +211,7 @@ function loadedOf(source: TableSource): LoadedTable | undefined {
 }
 
 async function resolveOne(
-  { name, pin, viewName }: TableRequest,
+  { name, pin, viewName, namesRowLineage = false }: TableRequest,
   { settings, catalogs, signal }: Omit<ResolveOptions, 'requests'>,
 ): Promise<ResolvedTable> {
   const place = placeOf(name, settings, catalogs);
@@ -221,11 +235,12 @@ async function resolveOne(
   const schema = schemaName(place.identifier.namespace);
   const tableName = `${place.catalog}.${schema}.${loaded.identifier.name}`;
   const { snapshot, schema: columns } = resolveSnapshot(loaded.metadata, pin, tableName);
+  const lineage = namesRowLineage ? lineageFields(loaded.metadata.formatVersion, columns.fields) : [];
   return {
     catalog: place.catalog,
     schema,
     table: viewName ?? name.table,
-    columns: engineColumns(columns.fields),
+    columns: engineColumns([...columns.fields, ...lineage]),
     rowCount: snapshot === undefined ? 0n : totalRecords(snapshot.summary.get('total-records')),
     source: {
       kind: 'iceberg',
@@ -236,6 +251,7 @@ async function resolveOne(
           ? pin
           : { kind: 'id', snapshotId: snapshot.snapshotId, schemaId: columns.schemaId },
       fields: columns.fields,
+      lineage,
     },
   };
 }

@@ -9,6 +9,8 @@ const nothing: GatedQuery = {
   functions: new Set<string>(),
   hasVolatile: false,
   usesStatementValues: false,
+  namesRowLineage: false,
+  hasUnnamedColumns: false,
   parameters: [],
 };
 

@@ -42,11 +42,12 @@ export async function pinReferences(
   options: TimeTravelOptions,
 ): Promise<PinnedReferences> {
   const references: TableRequest[] = [];
+  const { namesRowLineage } = gated;
   const viewNames = new Map<string, string>();
   for (const reference of gated.tables) {
     const request = await pinReference(dependencies, reference, String(references.length), options);
     if (request.viewName !== undefined) viewNames.set(tableKey(reference), request.viewName);
-    references.push(request);
+    references.push({ ...request, namesRowLineage });
   }
   const isRenamed = (reference: TableReference) => targetOf(reference, viewNames) !== undefined;
   if (!gated.tables.some(isRenamed)) return { references, rewritten: undefined };

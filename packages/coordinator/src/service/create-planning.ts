@@ -63,6 +63,7 @@ export function createPlanning({
         tableName: `${table.catalog}.${table.schema}.${source.loaded.identifier.name}`,
         footers: lake.footers,
         manifests: lake.manifests,
+        lineage: source.lineage,
         signal,
       });
       countScan(metrics, scan.counts, table.rowCount);

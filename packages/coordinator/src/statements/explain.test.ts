@@ -52,6 +52,22 @@ describe('EXPLAIN', () => {
     ]);
   });
 
+  it('says what lists deleted rows', () => {
+    const file = { location: 'a', sizeBytes: 1, recordCount: 1, version: '1', rowGroups: undefined };
+    const files = [
+      { ...file, columnNames: [], selectedBytes: 1 },
+      {
+        ...{ ...file, columnNames: [], selectedBytes: 1 },
+        deletedRows: { rowCount: 1, bitmap: { kind: 'inline', base64: '' } } as const,
+      },
+    ];
+    const lines = explain(
+      { columns: [], filters: [] },
+      { ...scan, groups: [{ sources: [], files }], counts: { ...scan.counts, deleteFilesPlanned: 3 } },
+    );
+    assert.ok(lines.includes('  row-level deletes: 3 delete files, 1 files with deletion vectors'));
+  });
+
   it('tells all columns, none and no filter apart', () => {
     assert.ok(explain({ columns: undefined, filters: [] }).includes('  columns: all 2'));
     assert.ok(explain({ columns: [], filters: [] }).includes('  columns: none of 2 (row count only)'));

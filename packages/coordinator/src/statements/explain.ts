@@ -48,6 +48,10 @@ function scanLines({ table, request }: ExplainedScan): readonly string[] {
     ];
   if (table.kind === 'files') return fileLines(table, request);
   const { counts, columns, counted, snapshotId, tableName } = table.scan;
+  const deleteFiles = counts.deleteFilesPlanned ?? 0;
+  const vectors = table.scan.groups
+    .flatMap(({ files }) => files)
+    .filter((file) => file.deletedRows !== undefined).length;
   const snapshot = snapshotId === undefined ? 'no snapshot' : `snapshot ${snapshotId}`;
   return [
     `Scan ${tableName} (${snapshot})`,
@@ -55,6 +59,9 @@ function scanLines({ table, request }: ExplainedScan): readonly string[] {
     `  filters: ${filtersText(request)}`,
     `  manifests: ${counts.manifestsRead} of ${counts.manifestsTotal} read`,
     `  files: ${counts.filesPlanned} of ${counts.filesTotal} planned, ${counts.filesPruned} pruned`,
+    ...(deleteFiles + vectors === 0
+      ? []
+      : [`  row-level deletes: ${deleteFiles} delete files, ${vectors} files with deletion vectors`]),
     `  row groups: ${counts.rowGroupsPlanned} of ${counts.rowGroupsTotal} planned, ${counts.rowGroupsPrunedByStatistics} pruned by statistics, ${counts.rowGroupsPrunedByBloom} by bloom filters`,
     `  bytes: ${counts.bytesPlanned} of ${counts.bytesTotal} planned`,
     ...(counted === undefined ? [] : [`  rows answered by metadata: ${counted.rowCount}`]),

@@ -2,32 +2,19 @@
  * The views under which a fragment's SQL finds its tables. A scan view reads staged files; a stub view has the same
  * columns over a Parquet file without rows and is what planning binds against (docs/ARCHITECTURE.md, "Planning").
  */
-import {
-  type ColumnSource,
-  type CountedRows,
-  deletionColumns,
-  type NestedField,
-  positionColumns,
-} from '@svc/lake';
+import { type CountedRows, deletionColumns, type NestedField, positionColumns } from '@svc/lake';
 import { filesPlaceholder, quoteIdentifier, quoteString, type ScanFilter, scanFilterSql } from '@svc/sql';
 import type { FragmentFiles } from '../request.js';
+import { deletesJoinSql, deletesSql, inheritedSql, positionSql, readsFileRows } from './deletes-sql.js';
 import { engineType } from './engine-type.js';
+import { readParquet } from './read-parquet-sql.js';
 import { sourceSql } from './source-sql.js';
+import type { StagedDeletes, StagedGroup } from './staged-group.js';
 
 export interface QualifiedName {
   readonly catalog: string;
   readonly schema: string;
   readonly table: string;
-}
-
-export interface StagedGroup {
-  readonly sources: readonly ColumnSource[];
-  readonly paths: readonly string[];
-  /** Which of the table's files each of `paths` is, or is a part of. */
-  readonly locations: readonly string[];
-  /** Lists of rows that are to be left out: see `StagedGroup` of `@svc/lake`. */
-  readonly deletions?: readonly string[];
-  readonly hasRowDelta?: boolean;
 }
 
 function qualified(name: QualifiedName): string {
@@ -46,12 +33,6 @@ export function namespaceStatements(names: readonly Pick<QualifiedName, 'catalog
   ];
 }
 
-/** All options that would let the engine guess from names or paths are off: the groups say it all. */
-function readParquet(paths: readonly string[], extra = ''): string {
-  const list = paths.map(quoteString).join(', ');
-  return `read_parquet([${list}], hive_partitioning = false, union_by_name = false, binary_as_string = false${extra})`;
-}
-
 /**
  * `CREATE VIEW … AS SELECT … FROM read_parquet(…) UNION ALL …`, one branch per physical schema, and one for rows that are
  * not read.
@@ -60,8 +41,9 @@ export function scanViewSql(
   name: QualifiedName,
   columns: readonly NestedField[],
   parts: readonly (StagedGroup | CountedRows)[],
+  deletes: readonly StagedDeletes[] = [],
 ): string {
-  return `CREATE VIEW ${qualified(name)} AS ${scanSql(columns, parts)}`;
+  return `CREATE VIEW ${qualified(name)} AS ${scanSql(columns, parts, deletes)}`;
 }
 
 /** Adds the rows of staged files, those that may pass the filters, to a table of `rowsTableSql`. */
@@ -69,26 +51,38 @@ export function gatherSql(
   name: QualifiedName,
   columns: readonly NestedField[],
   parts: readonly (StagedGroup | CountedRows)[],
-  filters: readonly ScanFilter[],
+  {
+    filters,
+    deletes = [],
+  }: { readonly filters: readonly ScanFilter[]; readonly deletes?: readonly StagedDeletes[] | undefined },
 ): string {
   const printed = filters.flatMap((filter) => scanFilterSql(filter) ?? []);
   const where = printed.length === 0 ? '' : ` WHERE ${printed.join(' AND ')}`;
-  return `INSERT INTO ${qualified(name)} SELECT * FROM (${scanSql(columns, parts)})${where}`;
+  return `INSERT INTO ${qualified(name)} SELECT * FROM (${scanSql(columns, parts, deletes)})${where}`;
 }
 
-function scanSql(columns: readonly NestedField[], parts: readonly (StagedGroup | CountedRows)[]): string {
-  const branches = parts
-    .filter((part) => 'low' in part || part.paths.length > 0)
-    .map((part) => {
-      if ('low' in part) return countedSql(columns, part);
+function scanSql(
+  columns: readonly NestedField[],
+  parts: readonly (StagedGroup | CountedRows)[],
+  deletes: readonly StagedDeletes[],
+): string {
+  const groups = parts.flatMap((part) => ('low' in part || part.paths.length === 0 ? [] : [part]));
+  const branches = [
+    ...groups.map((group) => {
+      const inherited = inheritedSql(group);
       const list = columns.map((column, index) => {
-        const source = part.sources[index];
-        const sql = source === undefined ? `CAST(NULL AS ${engineType(column.type)})` : sourceSql(source);
+        const source = group.sources[index];
+        const sql =
+          source === undefined ? `CAST(NULL AS ${engineType(column.type)})` : sourceSql(source, inherited);
         return `${sql} AS ${quoteIdentifier(column.name)}`;
       });
-      return `SELECT ${list.join(', ')} FROM ${groupSql(part)}`;
-    });
-  return branches.length === 0 ? emptySelect(engineColumns(columns)) : branches.join(' UNION ALL ');
+      return `SELECT ${list.join(', ')} FROM ${groupSql(group, deletes)}`;
+    }),
+    ...parts.flatMap((part) => ('low' in part ? [countedSql(columns, part)] : [])),
+  ];
+  if (branches.length === 0) return emptySelect(engineColumns(columns));
+  const lists = deletesSql(deletes, groups);
+  return `${lists.length === 0 ? '' : `WITH ${lists.join(', ')} `}${branches.join(' UNION ALL ')}`;
 }
 
 function countedSql(columns: readonly NestedField[], { rowCount, low, high }: CountedRows): string {
@@ -104,20 +98,20 @@ function countedSql(columns: readonly NestedField[], { rowCount, low, high }: Co
 }
 
 /**
- * Rows that were deleted are found by the original position: an anti-join, above which the engine leaves what the
- * statement computes, so that nothing of it fails on a row that is not there any more.
+ * Rows that were deleted are found by the original position, or by their values: by anti-joins, above which the engine
+ * leaves what the statement computes, so that nothing of it fails on a row that is not there any more.
  */
-function groupSql({ paths, deletions, hasRowDelta }: StagedGroup): string {
-  if (deletions === undefined || deletions.length === 0) return readParquet(paths);
-  const rows = readParquet(
-    paths,
-    `, ${positionColumns.row} = true, filename = ${quoteString(positionColumns.file)}`,
-  );
-  const position = `r.${positionColumns.row}${hasRowDelta === true ? ' + r.__row_delta' : ''}`;
-  return (
-    `${rows} AS r ANTI JOIN ${readParquet(deletions)} AS d ` +
-    `ON ${position} = d.${deletionColumns.position} AND r.${positionColumns.file} = d.${deletionColumns.file}`
-  );
+function groupSql(group: StagedGroup, deletes: readonly StagedDeletes[]): string {
+  const { paths, deletions = [], hasRowDelta } = group;
+  const joins = deletesJoinSql(group, deletes);
+  if (deletions.length > 0)
+    joins.unshift(
+      ` ANTI JOIN ${readParquet(deletions)} AS d ON ${positionSql(hasRowDelta)} = d.${deletionColumns.position}` +
+        ` AND r.${positionColumns.file} = d.${deletionColumns.file}`,
+    );
+  return joins.length === 0
+    ? readParquet(paths)
+    : `${readParquet(paths, readsFileRows)} AS r${joins.join('')}`;
 }
 
 /** A column of the engine: `type` is SQL. */

@@ -22,6 +22,7 @@ import {
   type LeasedFragment,
   onLease,
   type StagedTable,
+  stagedGroups,
   stageTables,
 } from '../leased-fragment.js';
 import { namingOriginalFiles } from '../original-files.js';
@@ -95,10 +96,7 @@ async function writeOnLease(
   const { files: written, profile } = await runPlan(fragment, staged, plan, target).catch(
     (error: unknown) => {
       throwIfAborted(link.signal);
-      throw namingOriginalFiles(
-        error,
-        staged.flatMap((table) => table.groups),
-      );
+      throw namingOriginalFiles(error, stagedGroups(staged));
     },
   );
   const files = await conformFiles(written, target, link.signal);

@@ -20,5 +20,8 @@ export type BitmapPlace =
 /** Names of columns that a file with deleted rows must not have: the engine adds these to find the rows by. */
 export const positionColumns = { row: 'file_row_number', file: '__svc_file' } as const;
 
+/** What all further names of columns begin with by which the engine finds deleted rows. */
+export const reservedPrefix = '__svc_';
+
 /** Columns of the Parquet files that list deleted rows for the engine. */
 export const deletionColumns = { file: '__deleted_file', position: '__deleted_position' } as const;

@@ -6,6 +6,8 @@
 import { QueryError } from '@svc/base';
 
 const magicNumber = 1681511377;
+/** An older form of Delta's, which no table is meant to have. */
+const olderMagicNumber = 1681511376;
 const cookieWithRuns = 12347;
 const cookieWithoutRuns = 12346;
 /** From so many containers on, a bitmap with runs also lists their offsets. */
@@ -24,11 +26,12 @@ const pagePositions = 65536;
 export function* bitmapPositions(bytes: Uint8Array, source: string): Generator<Uint8Array> {
   const reader = new BitmapReader(bytes, source);
   const magic = reader.uint32();
-  if (magic !== magicNumber)
+  if (magic === olderMagicNumber)
     throw new QueryError(
       'UNSUPPORTED_TABLE_FEATURE',
-      `${source} is in the unknown format ${magic}; ${magicNumber} is read.`,
+      `${source} is in the older format ${magic}; ${magicNumber} is read.`,
     );
+  if (magic !== magicNumber) reader.fail(`it begins with ${magic} instead of ${magicNumber}`);
   const page = new PositionPage();
   const bucketCount = reader.uint32();
   if (reader.uint32() !== 0) reader.fail('it claims more than 2^32 buckets');

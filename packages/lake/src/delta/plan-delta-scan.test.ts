@@ -113,7 +113,9 @@ test('columns are found by physical name or by id, as the mapping says', async (
       ['Renamed Id', 'place, new', 'part', 'later'],
     );
     assert.deepEqual(
-      groups[0]?.sources.map((source) => (source.kind === 'constant' ? source.value : source.name)),
+      groups[0]?.sources.map((source) =>
+        'name' in source ? source.name : 'value' in source && source.value,
+      ),
       ['p-id', 'p-place', 'one', null],
     );
     assert.deepEqual(await plannedPaths(store, compare('renamed id', '>=', 4n)), ['f4.parquet'], name);

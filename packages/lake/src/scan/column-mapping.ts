@@ -5,6 +5,7 @@
  */
 import { QueryError } from '@svc/base';
 import type { JsonValue } from '../iceberg/spec/lossless-json.js';
+import { lastUpdatedField, rowIdField } from '../iceberg/spec/row-lineage.js';
 import { isPrimitive, printType } from '../iceberg/spec/type-text.js';
 import type { IcebergType, ListType, MapType, NestedField, StructType } from '../iceberg/spec/types.js';
 import { type FileField, type FileType, fileFields } from '../parquet/file-type.js';
@@ -65,9 +66,10 @@ export function mapColumns(request: MappingRequest, file: MatchedFile, location:
     if (standIn === undefined) collectLeaves(field, matched, leaves);
     if (!wanted.has(field.id)) return { kind: 'constant', value: null, type: field.type };
     if (standIn !== undefined) return { kind: 'constant', value: plainJson(standIn), type: field.type };
-    if (matched === undefined) return missing(field);
+    if (matched === undefined) return inherited(field, undefined) ?? missing(field);
     columnNames.add(matched.field.name);
-    return mapField(field.type, matched, matched.field.name, { location, path: field.name });
+    const source = mapField(field.type, matched, matched.field.name, { location, path: field.name });
+    return inherited(field, source) ?? source;
   });
   checkNames(columnNames, schema, location);
   return { sources, columnNames: [...columnNames].sort(), leaves };
@@ -156,6 +158,11 @@ function mapMap(
   const value = mapField(type.value, valueMatch, 'value', inside(place, 'value'));
   if (isExactly(key) && isExactly(value)) return { kind: 'column', name, isExactType: true, type };
   return { kind: 'map', name, key, value, type };
+}
+
+function inherited({ id, type }: NestedField, stored: ColumnSource | undefined): ColumnSource | undefined {
+  if (id === rowIdField.id) return { kind: 'row-id', stored, type };
+  return id === lastUpdatedField.id ? { kind: 'sequence-number', stored, type } : undefined;
 }
 
 function isExactly(source: ColumnSource): boolean {

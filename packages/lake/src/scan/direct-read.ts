@@ -50,7 +50,7 @@ export interface DirectReadOptions {
   readonly columns: readonly DirectColumn[];
   readonly groups: readonly Pick<
     StagedGroup,
-    'sources' | 'paths' | 'locations' | 'hasRowDelta' | 'deletions'
+    'sources' | 'paths' | 'locations' | 'hasRowDelta' | 'deletions' | 'deletes'
   >[];
   /** The scan's files: those that were staged in place are known by their location. */
   readonly files: readonly FileScan[];
@@ -74,7 +74,7 @@ const maxConcurrentFooters = 8;
 /** Undefined when the engine has to read the files. Throws what reading a footer throws. */
 export async function planDirectRead(options: DirectReadOptions): Promise<DirectRead | undefined> {
   const { groups, signal } = options;
-  if (groups.some((group) => group.deletions !== undefined)) return undefined;
+  if (groups.some((group) => group.deletions !== undefined || group.deletes !== undefined)) return undefined;
   const columns = options.columns.map((column) => {
     const values = valuesOf(column.type);
     return values && { ...column, values };

@@ -4,7 +4,12 @@
  */
 import { QueryError } from '@svc/base';
 import type { ScanRequest } from '@svc/sql';
-import { type DeletedRows, deletionColumns, positionColumns } from '../deletes/deleted-rows.js';
+import {
+  type DeletedRows,
+  deletionColumns,
+  positionColumns,
+  reservedPrefix,
+} from '../deletes/deleted-rows.js';
 import { type BoundFilter, findField } from '../iceberg/expressions/bind-filter.js';
 import { type JsonValue, printJson } from '../iceberg/spec/lossless-json.js';
 import type { NestedField } from '../iceberg/spec/types.js';
@@ -21,13 +26,16 @@ import { neededUnits } from './needed-units.js';
 import type { RowCounter } from './row-counter.js';
 import { describeRowGroup } from './row-group-facts.js';
 import type { BoundUse, RowFacts } from './row-use.js';
-import type { FileGroup, FileScan, ScanCounts } from './table-scan.js';
+import type { AppliedDeletes, FileGroup, FileOrigin, FileScan, ScanCounts } from './table-scan.js';
 
 export interface DataFileToPlan {
   readonly location: string;
   /** Values, by field id, of columns that the file may lack. */
   readonly partitionValues: ReadonlyMap<number, JsonValue>;
   readonly deletedRows?: DeletedRows | undefined;
+  readonly origin?: FileOrigin | undefined;
+  /** Indexes of the delete sets that may take rows of the file. */
+  readonly deleteSets?: readonly number[] | undefined;
 }
 
 export interface PlanDataFilesOptions {
@@ -42,6 +50,8 @@ export interface PlanDataFilesOptions {
   readonly use?: BoundUse | undefined;
   /** Takes the row groups that need not be read. */
   readonly counter?: RowCounter | undefined;
+  /** By delete set: the fields that its files compare. */
+  readonly deleteFields?: readonly (readonly NestedField[])[];
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -97,6 +107,7 @@ interface Planner {
 interface PlannedFile {
   readonly mappingKey: string;
   readonly mapping: ColumnMapping;
+  readonly deletes: readonly AppliedDeletes[];
   readonly scan: FileScan;
   readonly rowGroupCount: number;
   readonly selectedRows: number;
@@ -123,8 +134,11 @@ async function planFile(planner: Planner, file: DataFileToPlan): Promise<Planned
   const { store, signal, footers, filter } = planner.options;
   const info = await store.head(file.location, signal && { signal });
   const footer = await footers.get(store, info, signal);
-  if (file.deletedRows !== undefined) checkPositionNames(footer);
-  const { mappingKey, mapping } = mappingOf(planner, file, footer);
+  const sets = file.deleteSets ?? [];
+  if (file.deletedRows !== undefined || file.origin !== undefined) checkPositionNames(footer);
+  const { mappingKey, mapping, match } = mappingOf(planner, file, footer);
+  const keys = sets.map((set) => keyMappingOf(planner, file, match, set));
+  const columnNames = [...new Set([mapping, ...keys].flatMap((each) => each.columnNames))].sort();
   const pruned = await pruneRowGroups(footer, {
     filter,
     leafOf: (fieldId) => mapping.leaves.get(fieldId),
@@ -132,7 +146,7 @@ async function planFile(planner: Planner, file: DataFileToPlan): Promise<Planned
     bloomFilters: footers.bloomFilters,
     signal,
   });
-  const columns = selectedColumns(footer, { columns: mapping.columnNames });
+  const columns = selectedColumns(footer, { columns: columnNames });
   // What is staged of a file has no bloom filters: one with misleading ones must not be read in place.
   const isWhole =
     pruned.prunedByStatistics + pruned.prunedByBloom === 0 &&
@@ -143,22 +157,18 @@ async function planFile(planner: Planner, file: DataFileToPlan): Promise<Planned
     recordCount: footer.rowCount,
     version: info.version,
     rowGroups: isWhole ? undefined : pruned.rowGroups,
-    columnNames: mapping.columnNames,
-    selectedBytes: selectionBytes(footer, { rowGroups: pruned.rowGroups, columns: mapping.columnNames }),
+    columnNames,
+    selectedBytes: selectionBytes(footer, { rowGroups: pruned.rowGroups, columns: columnNames }),
     ...(file.deletedRows && { deletedRows: file.deletedRows }),
+    ...(file.origin && { origin: file.origin }),
   };
   const selectedRows = pruned.rowGroups.reduce((sum, rowGroup) => sum + (footer.rowCounts[rowGroup] ?? 0), 0);
+  const deletes = sets.map((set, index) => ({ set, sources: keys[index]?.sources ?? [] }));
   const { rowGroups } = pruned;
-  const units = unitsOf(planner, file, footer, mapping, rowGroups);
   return {
-    mappingKey,
-    mapping,
-    scan,
-    rowGroupCount: footer.rowGroupCount,
-    selectedRows,
-    rowGroups,
-    pruned,
-    units,
+    ...{ mappingKey: [mappingKey, ...sets].join('\n'), mapping, deletes, scan },
+    ...{ rowGroupCount: footer.rowGroupCount, selectedRows, rowGroups, pruned },
+    units: unitsOf(planner, file, footer, { mapping, columnNames, rowGroups }),
   };
 }
 
@@ -166,16 +176,19 @@ function unitsOf(
   { options: { use } }: Planner,
   file: DataFileToPlan,
   footer: ParquetFooter,
-  mapping: ColumnMapping,
-  rowGroups: readonly number[],
+  {
+    mapping,
+    columnNames,
+    rowGroups,
+  }: { readonly mapping: ColumnMapping } & Pick<PlannedFile, 'rowGroups'> & Pick<FileScan, 'columnNames'>,
 ): readonly RowGroupUnit[] {
   if (use === undefined) return [];
-  const hasAllRows = file.deletedRows === undefined;
+  const hasAllRows = file.deletedRows === undefined && (file.deleteSets ?? []).length === 0;
   return rowGroups.map((rowGroup) => {
     const facts = describeRowGroup(use, footer, rowGroup, (fieldId) => mapping.leaves.get(fieldId));
     return {
       rowGroup,
-      bytes: selectionBytes(footer, { rowGroups: [rowGroup], columns: mapping.columnNames }),
+      bytes: selectionBytes(footer, { rowGroups: [rowGroup], columns: columnNames }),
       facts: hasAllRows ? facts : { ...facts, isKeptWhole: false },
     };
   });
@@ -208,17 +221,32 @@ function neededFiles(
   });
 }
 
+/** What a delete set compares, made from the file, whatever the query reads of it. */
+function keyMappingOf(
+  { options }: Planner,
+  file: DataFileToPlan,
+  match: MatchedFile,
+  set: number,
+): ColumnMapping {
+  const fields = options.deleteFields?.[set] ?? [];
+  const wanted = new Set(fields.map((field) => field.id));
+  return mapColumns({ fields, wanted, partitionValues: file.partitionValues }, match, file.location);
+}
+
 /** Columns of these names would hide those by which the engine finds deleted rows. */
 function checkPositionNames(footer: ParquetFooter): void {
   const reserved: ReadonlySet<string> = new Set([
     ...Object.values(positionColumns),
     ...Object.values(deletionColumns),
   ]);
-  const clash = footer.schema.root.children.find((child) => reserved.has(child.name.toLowerCase()));
+  const clash = footer.schema.root.children.find(({ name }) => {
+    const lowerCase = name.toLowerCase();
+    return reserved.has(lowerCase) || lowerCase.startsWith(reservedPrefix);
+  });
   if (clash !== undefined)
     throw new QueryError(
       'UNSUPPORTED_TABLE_FEATURE',
-      `The data file ${footer.location} has deleted rows and a column named ${clash.name}: this name is reserved.`,
+      `The data file ${footer.location} has a column named ${clash.name}: this name is reserved where rows are told apart by their position.`,
     );
 }
 
@@ -226,7 +254,7 @@ function mappingOf(
   planner: Planner,
   file: DataFileToPlan,
   footer: ParquetFooter,
-): { readonly mappingKey: string; readonly mapping: ColumnMapping } {
+): { readonly mappingKey: string; readonly mapping: ColumnMapping; readonly match: MatchedFile } {
   const { matches, mappings, wanted, options } = planner;
   const match = matches.get(footer.schemaKey) ?? options.match(footer.schema, file.location);
   matches.set(footer.schemaKey, match);
@@ -238,18 +266,22 @@ function mappingOf(
     mappings.get(mappingKey) ??
     mapColumns({ fields: options.fields, wanted, partitionValues }, match, file.location);
   mappings.set(mappingKey, mapping);
-  return { mappingKey, mapping };
+  return { mappingKey, mapping, match };
 }
 
 function groupFiles(planned: readonly PlannedFile[]): readonly FileGroup[] {
-  const groups = new Map<string, { mapping: ColumnMapping; files: FileScan[] }>();
-  for (const { mappingKey, mapping, scan, rowGroups } of planned) {
+  const groups = new Map<string, Pick<PlannedFile, 'mapping' | 'deletes'> & { readonly files: FileScan[] }>();
+  for (const { mappingKey, mapping, deletes, scan, rowGroups } of planned) {
     if (rowGroups.length === 0) continue;
-    const group = groups.get(mappingKey) ?? { mapping, files: [] };
+    const group = groups.get(mappingKey) ?? { mapping, deletes, files: [] };
     group.files.push(scan);
     groups.set(mappingKey, group);
   }
-  return [...groups.values()].map(({ mapping, files }) => ({ sources: mapping.sources, files }));
+  return [...groups.values()].map(({ mapping, deletes, files }) => ({
+    sources: mapping.sources,
+    files,
+    ...(deletes.length > 0 && { deletes }),
+  }));
 }
 
 function countAll(

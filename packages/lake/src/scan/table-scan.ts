@@ -48,6 +48,15 @@ export type ColumnSource =
       readonly type: IcebergType;
     }
   /**
+   * What rows inherit from their file: the id of its first row and the position in it, or its sequence number. Rows
+   * with a value in `stored` have that.
+   */
+  | {
+      readonly kind: 'row-id' | 'sequence-number';
+      readonly stored: ColumnSource | undefined;
+      readonly type: IcebergType;
+    }
+  /**
    * Not in the file: NULL, or the field's initial default, or an identity partition value. JSON single-value form of
    * the specification, but numbers are text, so that none of their digits is lost on the way.
    */
@@ -57,6 +66,38 @@ export type ColumnSource =
 export interface FileGroup {
   readonly sources: readonly ColumnSource[];
   readonly files: readonly FileScan[];
+  /** The delete sets that may take rows of these files. */
+  readonly deletes?: readonly AppliedDeletes[];
+}
+
+export interface AppliedDeletes {
+  /** Index into `TableScan.deletes`. */
+  readonly set: number;
+  /** What is compared with the set's keys, by their index; nothing where rows are listed by position. */
+  readonly sources: readonly ColumnSource[];
+}
+
+/** Delete files that are applied together. Their sources are by index into `keys`. */
+export interface DeleteSet {
+  /**
+   * `positions`: rows are listed by the location of their file and their position in it, and go from files that are not
+   * newer. `equality`: rows with the listed values go, NULL being equal to NULL, from files that are older.
+   */
+  readonly kind: 'positions' | 'equality';
+  /** Whether a delete file takes rows of its own partition only. */
+  readonly isScoped: boolean;
+  /** Top-level fields; of a struct only what leads to the one field that is compared. */
+  readonly keys: readonly NestedField[];
+  readonly groups: readonly FileGroup[];
+}
+
+/** What the manifests say of a file that its rows are told apart by. */
+export interface FileOrigin {
+  readonly sequenceNumber: bigint;
+  /** Equal numbers mean the same partition of the same spec, among all files of a scan. */
+  readonly partition: number;
+  /** `null`: its rows have no ids but those that they carry. */
+  readonly firstRowId: bigint | null;
 }
 
 export interface FileScan {
@@ -75,6 +116,8 @@ export interface FileScan {
   readonly selectedBytes: number;
   /** Rows of the file that are not the table's any more; they are in `recordCount` nevertheless. */
   readonly deletedRows?: DeletedRows;
+  /** Of delete files, of files that delete sets apply to, and where rows inherit something. */
+  readonly origin?: FileOrigin;
 }
 
 /**
@@ -99,6 +142,8 @@ export interface ScanCounts {
   readonly rowGroupsPlanned: number;
   readonly rowGroupsPrunedByStatistics: number;
   readonly rowGroupsPrunedByBloom: number;
+  /** Files that list deleted rows, read besides those above. */
+  readonly deleteFilesPlanned?: number;
   /** Bytes of the whole table snapshot, and of the chunks left after pruning and projection. */
   readonly bytesTotal: number;
   readonly bytesPlanned: number;
@@ -116,5 +161,7 @@ export interface TableScan {
   readonly groups: readonly FileGroup[];
   /** Rows besides those of the groups. */
   readonly counted?: CountedRows;
+  /** Rows that are no rows of the table any more, besides those that `FileScan.deletedRows` names. */
+  readonly deletes?: readonly DeleteSet[];
   readonly counts: ScanCounts;
 }

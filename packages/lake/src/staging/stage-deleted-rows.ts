@@ -30,7 +30,9 @@ export async function stageDeletedRows(
   const path = join(directory, `${name}.deleted.parquet`);
   if (await exists(path)) return path;
   const bitmap = await readBitmap(deletedRows, store, signal);
-  const source = `The deletion vector of ${file.location}`;
+  const { bitmap: place } = deletedRows;
+  const where = place.kind === 'stored' ? `, at byte ${place.start} of ${place.location},` : '';
+  const source = `The deletion vector of ${file.location}${where}`;
   const aside = `${path}.${randomUUID()}.tmp`;
   let handle: FileHandle | undefined;
   try {

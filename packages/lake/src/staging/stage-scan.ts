@@ -4,7 +4,15 @@ import { join } from 'node:path';
 import { QueryError, throwIfAborted } from '@svc/base';
 import { rowGroupsWithRows } from '../parquet/footer.js';
 import type { FooterCache } from '../parquet/footer-cache.js';
-import type { ColumnSource, FileScan, TableScan } from '../scan/table-scan.js';
+import type {
+  AppliedDeletes,
+  ColumnSource,
+  DeleteSet,
+  FileGroup,
+  FileOrigin,
+  FileScan,
+  TableScan,
+} from '../scan/table-scan.js';
 import { displayLocation } from '../storage/display-location.js';
 import { mapConcurrently } from '../storage/map-concurrently.js';
 import type { ObjectStore } from '../storage/object-store.js';
@@ -28,10 +36,21 @@ export interface StagedGroup {
    * position (see deletionColumns). Absent when all rows count.
    */
   readonly deletions?: readonly string[];
+  /** As in the scan's group. */
+  readonly deletes?: readonly AppliedDeletes[];
+  /** One for each of `paths`, where they are delete files or deletes apply to them. */
+  readonly origins?: readonly FileOrigin[];
+}
+
+/** A delete set of the scan, whose files lie in the folder. */
+export interface StagedDeletes extends Omit<DeleteSet, 'groups'> {
+  readonly groups: readonly StagedGroup[];
 }
 
 export interface StagedTable {
   readonly groups: readonly StagedGroup[];
+  /** In the order of the scan's. */
+  readonly deletes: readonly StagedDeletes[];
   /** Bytes of compact files that the query was given. */
   readonly bytesStaged: number;
   /** Bytes read from storage for them now. */
@@ -55,6 +74,7 @@ const maxConcurrentFiles = 8;
 interface StagedFile {
   readonly path: string;
   readonly location: string;
+  readonly origin?: FileOrigin;
   readonly rowCount: number;
   readonly isInPlace: boolean;
   readonly bytesStaged: number;
@@ -70,28 +90,31 @@ interface StagedFile {
  * Throws DISK_FULL, DATA_CORRUPT, DATA_FILE_MISSING, STORAGE_ERROR, and the signal's reason.
  */
 export async function stageScan(
-  scan: Pick<TableScan, 'groups'>,
+  scan: Pick<TableScan, 'groups' | 'deletes'>,
   options: StageOptions,
 ): Promise<StagedTable> {
-  const tasks = scan.groups.flatMap((group) => group.files.map((file) => ({ group, file })));
+  const sets = scan.deletes ?? [];
+  const all = [...scan.groups, ...sets.flatMap((set) => set.groups)];
+  const tasks = all.flatMap((group) => group.files.map((file) => ({ group, file })));
   const staged = await mapConcurrently(
     tasks,
     { maxConcurrent: maxConcurrentFiles, signal: options.signal },
     ({ file }) => stageFile(file, options),
   );
   let next = 0;
-  const groups = scan.groups.flatMap((group) => {
+  const stagedGroups = (group: FileGroup): readonly StagedGroup[] => {
     const files = staged.slice(next, next + group.files.length);
     next += group.files.length;
     return [true, false]
       .flatMap((isInPlace) => [
-        toGroup(group.sources, files, { isInPlace, hasDeletions: false }),
-        toGroup(group.sources, files, { isInPlace, hasDeletions: true }),
+        toGroup(group, files, { isInPlace, hasDeletions: false }),
+        toGroup(group, files, { isInPlace, hasDeletions: true }),
       ])
       .filter((made) => made.paths.length > 0);
-  });
+  };
   return {
-    groups,
+    groups: scan.groups.flatMap(stagedGroups),
+    deletes: sets.map((set) => ({ ...set, groups: set.groups.flatMap(stagedGroups) })),
     bytesStaged: staged.reduce((sum, file) => sum + file.bytesStaged, 0),
     bytesFetched: staged.reduce((sum, file) => sum + file.bytesFetched, 0),
     filesInPlace: staged.filter((file) => file.isInPlace).length,
@@ -103,13 +126,14 @@ export async function stageScan(
 }
 
 function toGroup(
-  sources: readonly ColumnSource[],
+  { sources, deletes }: FileGroup,
   files: readonly StagedFile[],
   { isInPlace, hasDeletions }: { readonly isInPlace: boolean; readonly hasDeletions: boolean },
 ): StagedGroup {
   const members = files.filter(
     (file) => file.isInPlace === isInPlace && (file.deletions !== undefined) === hasDeletions,
   );
+  const origins = members.flatMap((file) => file.origin ?? []);
   return {
     sources,
     paths: members.map((file) => file.path),
@@ -117,13 +141,16 @@ function toGroup(
     hasRowDelta: !isInPlace,
     rowCount: members.reduce((sum, file) => sum + file.rowCount, 0),
     ...(hasDeletions && { deletions: members.flatMap((file) => file.deletions ?? []) }),
+    ...(deletes && { deletes }),
+    ...(origins.length > 0 && { origins }),
   };
 }
 
 async function stageFile(file: FileScan, options: StageOptions): Promise<StagedFile> {
   throwIfAborted(options.signal);
   try {
-    const staged = (await linkInPlace(file, options)) ?? (await linkCompact(file, options));
+    const made = (await linkInPlace(file, options)) ?? (await linkCompact(file, options));
+    const staged = file.origin === undefined ? made : { ...made, origin: file.origin };
     if (file.deletedRows === undefined) return staged;
     return { ...staged, deletions: await stageDeletedRows(file, file.deletedRows, staged.path, options) };
   } catch (error) {

@@ -23,6 +23,10 @@ export interface GatedQuery {
   readonly hasVolatile: boolean;
   /** Has now(), current_user or the like, or a column that is called so: needs `statementValueMacros`. */
   readonly usesStatementValues: boolean;
+  /** Has a column named as those of row lineage (`_row_id`, `_last_updated_sequence_number`). */
+  readonly namesRowLineage: boolean;
+  /** Lists columns without naming them: by a star, COLUMNS, or NATURAL JOIN. */
+  readonly hasUnnamedColumns: boolean;
   /** Parameter identifiers in their order: "1", "2", … or names. */
   readonly parameters: readonly string[];
 }
@@ -69,6 +73,8 @@ class Findings {
   readonly #fileReads = new Map<string, FileRead>();
   readonly #functions = new Set<string>();
   #usesStatementValues = false;
+  #namesRowLineage = false;
+  hasUnnamedColumns = false;
 
   constructor(sql: string, profile: GateProfile) {
     this.profile = profile;
@@ -104,6 +110,9 @@ class Findings {
 
   addColumnName(names: readonly JsonValue[]): void {
     const [name] = names;
+    this.#namesRowLineage ||= names.some(
+      (part) => typeof part === 'string' && rowLineageNames.has(part.toLowerCase()),
+    );
     this.#usesStatementValues ||=
       names.length === 1 && typeof name === 'string' && statementValueNames.has(name.toLowerCase());
   }
@@ -115,10 +124,15 @@ class Findings {
       functions: this.#functions,
       hasVolatile: [...this.#functions].some((name) => volatileFunctions.has(name)),
       usesStatementValues: this.#usesStatementValues,
+      namesRowLineage: this.#namesRowLineage,
+      hasUnnamedColumns: this.hasUnnamedColumns,
       parameters,
     };
   }
 }
+
+/** Columns of tables that are read by name only. */
+const rowLineageNames: ReadonlySet<string> = new Set(['_row_id', '_last_updated_sequence_number']);
 
 /** A URL without the parts that may be secret. */
 function withoutSecrets(text: string): string {
@@ -139,6 +153,9 @@ function walkExpression(node: JsonObject, children: AstVisitor, findings: Findin
     case 'WINDOW':
       findings.addFunction(checkFunction(node));
       break;
+    case 'STAR':
+      findings.hasUnnamedColumns = true;
+      break;
     case 'COLUMN_REF':
       findings.addColumnName(asArray(field(node, 'column_names')));
       break;
@@ -157,6 +174,9 @@ function walkTable(node: JsonObject, children: AstVisitor, findings: Findings): 
       if (read !== undefined) findings.addFileRead(read);
       return mapTable(node, { ...children, expression: () => mapExpression(call, children) });
     }
+    case 'JOIN':
+      findings.hasUnnamedColumns ||= textField(node, 'ref_type') === 'NATURAL';
+      break;
     case 'SHOW_REF':
       if (textField(node, 'show_type') !== 'SUMMARY' || textField(node, 'table_name') !== '')
         throw new QueryError('NOT_SUPPORTED', 'SHOW and DESCRIBE are not supported inside a query.');

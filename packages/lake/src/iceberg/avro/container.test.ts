@@ -162,6 +162,7 @@ for (const codec of ['null', 'deflate', 'snappy', 'zstandard'])
       partition: [602, 2, 'plain', -2n],
       sequenceNumber: 4n,
       splitOffsets: [4, 2048],
+      firstRowId: null,
     });
   });
 

@@ -36,6 +36,21 @@ export function filteredFieldIds(filter: BoundFilter, into: Set<number> = new Se
   return into;
 }
 
+/** What the filter says of some columns alone: it holds wherever the filter does. */
+export function onlyOnFields(filter: BoundFilter, fieldIds: ReadonlySet<number>): BoundFilter {
+  switch (filter.kind) {
+    case 'always':
+    case 'never':
+      return filter;
+    case 'and':
+      return allOf(filter.filters.map((inner) => onlyOnFields(inner, fieldIds)));
+    case 'or':
+      return anyOf(filter.filters.map((inner) => onlyOnFields(inner, fieldIds)));
+    case 'column':
+      return fieldIds.has(filter.fieldId) ? filter : always;
+  }
+}
+
 export function allOf(filters: readonly BoundFilter[]): BoundFilter {
   const needed = filters.filter((filter) => filter.kind !== 'always');
   if (needed.some((filter) => filter.kind === 'never')) return never;

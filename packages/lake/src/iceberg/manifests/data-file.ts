@@ -9,10 +9,10 @@ export interface TypedPartitionSpec {
   readonly types: readonly (PrimitiveType | undefined)[];
 }
 
-/** A live data file of a snapshot, as its manifest describes it (specification, "Manifests", `data_file`). */
-export interface DataFile {
+/** What data files and delete files have in common. */
+export interface TableFile {
   readonly location: string;
-  /** In upper case: `PARQUET`, `ORC`, `AVRO`. */
+  /** In upper case: `PARQUET`, `ORC`, `AVRO`, `PUFFIN`. */
   readonly format: string;
   readonly sizeBytes: number;
   readonly recordCount: number;
@@ -21,8 +21,14 @@ export interface DataFile {
   readonly partition: readonly (PrimitiveValue | null | undefined)[];
   /** 0 for files of format 1. */
   readonly sequenceNumber: bigint;
+}
+
+/** A live data file of a snapshot, as its manifest describes it (specification, "Manifests", `data_file`). */
+export interface DataFile extends TableFile {
   /** Offsets of row groups, or `null`. */
   readonly splitOffsets: readonly number[] | null;
   /** What the manifest says of its rows, where the use that is made of them asks for it. */
-  readonly facts: RowFacts | undefined;
+  readonly facts?: RowFacts | undefined;
+  /** Format 3: the id of its first row, unless its rows have ids of their own; `null` where rows have none. */
+  readonly firstRowId: bigint | null;
 }

@@ -61,6 +61,7 @@ interface WrittenFile extends ColumnMetrics {
   readonly sizeBytes: number;
   readonly splitOffsets: Deferred<readonly number[] | null> | null;
   readonly keyMetadata: Uint8Array | null;
+  readonly firstRowId: bigint | null;
 }
 
 interface WrittenEntry {
@@ -90,6 +91,7 @@ export function createManifestReader(
     const pacer = createPacer(entriesPerSlice, signal);
     const files: DataFile[] = [];
     let [liveFileCount, liveBytes] = [0, 0];
+    let nextRowId = manifest.firstRowId;
     try {
       for (const entry of readAvroRecords(avro, shape)) {
         if (pacer.spend(1)) await pacer.pause();
@@ -97,10 +99,13 @@ export function createManifestReader(
         liveFileCount++;
         liveBytes += entry.file.sizeBytes;
         if (entry.file.content !== 0) throw unexpectedDeleteFile(avro, entry.file);
+        // Files just added have no id of their own: theirs follow the manifest's ("First Row ID Inheritance").
+        const firstRowId: bigint | null = entry.file.firstRowId ?? nextRowId;
+        if (entry.file.firstRowId === null && nextRowId !== null) nextRowId += BigInt(entry.file.recordCount);
         if (!pruning.partitionMightMatch(entry.file.partition) || !pruning.fileMightMatch(entry.file))
           continue;
         const facts = pruning.describe?.(entry.file, entry.file.partition);
-        files.push(toDataFile(entry, { manifest, partitionSpec, facts }));
+        files.push({ ...toDataFile(entry, { manifest, partitionSpec, facts }), firstRowId });
       }
     } catch (error) {
       throw namedAvroError(avro.source, error);
@@ -124,7 +129,7 @@ interface FileOrigin {
 function toDataFile(
   { sequenceNumber, file }: WrittenEntry,
   { manifest, partitionSpec, facts }: FileOrigin,
-): DataFile {
+): Omit<DataFile, 'firstRowId'> {
   const location = readDeferred(file.location);
   if (file.keyMetadata !== null)
     throw new QueryError(
@@ -174,6 +179,7 @@ function fileShape(partitionSpec: TypedPartitionSpec, fieldIds: ReadonlySet<numb
       shape: { absent: { value: null }, ...deferred(optional(list(integer))) },
     },
     keyMetadata: { id: 131, name: 'key_metadata', shape: optional(bytes) },
+    firstRowId: { id: 142, name: 'first_row_id', shape: optional(long) },
   });
 }
 

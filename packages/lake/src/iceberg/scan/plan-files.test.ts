@@ -84,20 +84,32 @@ test('metadata is read once, and again when the file under the name is another',
   );
 });
 
-test('row-level deletes are refused, naming the table, unless none of them is left', async () => {
-  const withDeletes = (overrides: object) =>
-    fixtureTable(fields, unpartitioned, [
-      { files: [plainFile('a')] },
-      { files: [plainFile('d')], overrides: { content: 'deletes', ...overrides } },
-    ]);
-  await assert.rejects(
-    plan(withDeletes({})),
-    queryError('UNSUPPORTED_TABLE_FEATURE', /Table test\.fixture has row-level deletes/),
-  );
+test('delete files are answered beside the data files, and read only where there are any', async () => {
+  const deletes = { files: [], deletes: [{ location: 'd', content: 1 }] };
+  const table = fixtureTable(fields, unpartitioned, [{ files: [plainFile('a')] }, deletes]);
+  const { deletes: found, files, counts } = await plan(table);
   assert.deepEqual(
-    await locationsOf(withDeletes({ addedFileCount: 0, existingFileCount: 0, deletedFileCount: 1 })),
-    ['a'],
+    [found.map(({ kind, location }) => [kind, location]), files.length],
+    [[['positions', 'd']], 1],
   );
+  assert.deepEqual([counts.manifestsRead, counts.filesTotal], [2, 1]);
+  const alone = fixtureTable(fields, unpartitioned, [deletes]);
+  assert.deepEqual((await plan(alone)).deletes, []);
+  assert.deepEqual(alone.store.reads, ['mem/metadata/snap.avro']);
+});
+
+test('a manifest of deletes that have all been applied since is not read', async () => {
+  const overrides = {
+    content: 'deletes',
+    addedFileCount: 0,
+    existingFileCount: 0,
+    deletedFileCount: 1,
+  } as const;
+  const table = fixtureTable(fields, unpartitioned, [
+    { files: [plainFile('a')] },
+    { files: [plainFile('d')], overrides },
+  ]);
+  assert.equal((await plan(table)).counts.manifestsRead, 1);
 });
 
 test('encrypted manifests are refused by name', async () => {
@@ -174,8 +186,6 @@ test('reads a table of format 1: no manifest list, no counts, its own entries', 
 });
 
 test('other formats than Parquet are refused by the name of the file', async () => {
-  const store = createMemoryStore();
-  store.objects.set('m.avro', version1Manifest('orc'));
   const table = fixtureTable(fields, unpartitioned, [
     { files: [plainFile('a')], overrides: { lengthBytes: 1 } },
   ]);

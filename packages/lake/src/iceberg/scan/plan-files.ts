@@ -12,7 +12,9 @@ import type { LoadedAvroFile, MetadataFiles } from '../cache/metadata-files.js';
 import { type BoundFilter, bindFilters, filteredFieldIds } from '../expressions/bind-filter.js';
 import { fileMightMatch, manifestMightMatch, partitionMightMatch } from '../expressions/evaluate-filter.js';
 import { type PartitionFilter, projectFilter } from '../expressions/project-filter.js';
-import type { DataFile, TypedPartitionSpec } from '../manifests/data-file.js';
+import type { DataFile, TableFile, TypedPartitionSpec } from '../manifests/data-file.js';
+import type { DeleteFile } from '../manifests/delete-file.js';
+import { createDeleteManifestReader, type DeleteManifestReader } from '../manifests/delete-manifest.js';
 import { createManifestReader, type ManifestReader, manifestSpecId } from '../manifests/manifest.js';
 import { type ManifestFile, namedManifest, readManifestList } from '../manifests/manifest-list.js';
 import type { Snapshot } from '../spec/snapshot.js';
@@ -32,6 +34,8 @@ export interface FilePlan {
   readonly snapshotId: bigint | undefined;
   readonly schema: Schema;
   readonly files: readonly DataFile[];
+  /** All that may take rows of these files away; which does is for `assignDeletes` to say. */
+  readonly deletes: readonly DeleteFile[];
   readonly counts: FilePlanCounts;
 }
 
@@ -53,7 +57,7 @@ const maxPlannedFiles = 2_000_000;
 
 /**
  * Throws SNAPSHOT_NOT_FOUND; DATA_CORRUPT and DATA_FILE_MISSING naming the metadata file; UNSUPPORTED_TABLE_FEATURE for
- * delete files, encryption, other formats than Parquet, and columns of types that are not read.
+ * encryption, other formats than Parquet, and columns of types that are not read.
  */
 export async function planFiles(
   table: LoadedTable,
@@ -65,7 +69,8 @@ export async function planFiles(
   const tableName = [...table.identifier.namespace, table.identifier.name].join('.');
   const { snapshot, schema } = resolveSnapshot(table.metadata, pin, tableName);
   checkReadableColumns(schema, request.columns, tableName);
-  if (snapshot === undefined) return { snapshotId: undefined, schema, files: [], counts: noCounts };
+  if (snapshot === undefined)
+    return { snapshotId: undefined, schema, files: [], deletes: [], counts: noCounts };
   const filter = bindFilters(request.filters, schema.fields);
   const use = bindUse(request, schema.fields);
   const planner: Planner = {
@@ -79,16 +84,23 @@ export async function planFiles(
     partitions: new Map(),
     filesKept: 0,
   };
-  const list = await readManifests(planner, snapshot);
-  const wanted = list.manifests.filter((manifest) => manifestMightHaveFiles(planner, manifest));
-  const reads = await readDataManifests(planner, wanted, list.hasDeletes);
-  const needed = wanted.slice(0, reads.length);
+  const list = await listManifests(planner, snapshot);
+  const possible = list.manifests.filter((manifest) => manifestMightHaveFiles(planner, manifest));
+  const ofData = possible.filter(({ content }) => content === 'data');
+  // Without a file there is nothing to delete from.
+  const ofDeletes = ofData.length === 0 ? [] : possible.filter(({ content }) => content === 'deletes');
+  const dataReads = await readDataManifests(planner, ofData, list.hasDeletes);
+  const reads = [...dataReads, ...(await readManifests(planner, ofDeletes))];
+  const needed = [...ofData.slice(0, dataReads.length), ...ofDeletes];
   const files = reads.flatMap((read) => read.files);
-  for (const file of files) checkFormat(file);
+  const deletes = files.length === 0 ? [] : reads.flatMap((read) => read.deletes);
+  for (const file of files) checkFormat('data', file);
+  for (const file of deletes) if (file.kind !== 'vector') checkFormat('delete', file);
   return {
     snapshotId: snapshot.snapshotId,
     schema,
     files,
+    deletes,
     counts: countAll(list, needed, reads, snapshot, files),
   };
 }
@@ -109,10 +121,10 @@ interface Planner {
 interface PartitionPruning {
   readonly filter: PartitionFilter;
   readonly readManifest: ManifestReader;
+  readonly readDeletes: DeleteManifestReader;
 }
 
 interface ManifestListRead {
-  /** Those of data files. */
   readonly manifests: readonly ManifestFile[];
   readonly hasDeletes: boolean;
   readonly bytes: number;
@@ -120,6 +132,7 @@ interface ManifestListRead {
 
 interface ManifestRead {
   readonly files: readonly DataFile[];
+  readonly deletes: readonly DeleteFile[];
   readonly liveFileCount: number;
   readonly liveBytes: number;
   readonly bytes: number;
@@ -134,7 +147,7 @@ const noCounts: FilePlanCounts = {
   bytesTotal: 0,
 };
 
-async function readManifests(planner: Planner, snapshot: Snapshot): Promise<ManifestListRead> {
+async function listManifests(planner: Planner, snapshot: Snapshot): Promise<ManifestListRead> {
   if (snapshot.manifestList === undefined)
     return { manifests: (snapshot.manifests ?? []).map(namedManifest), hasDeletes: false, bytes: 0 };
   const { file, sizeBytes } = await loadAvro(planner, snapshot.manifestList);
@@ -144,18 +157,11 @@ async function readManifests(planner: Planner, snapshot: Snapshot): Promise<Mani
       'DATA_CORRUPT',
       `The manifest list ${snapshot.manifestList} is empty, but its snapshot has data files: it is cut short.`,
     );
-  for (const manifest of all) if (manifest.content === 'deletes') checkNoDeletes(planner, manifest);
-  const manifests = all.filter((manifest) => manifest.content === 'data');
-  return { manifests, hasDeletes: manifests.length < all.length, bytes: sizeBytes };
-}
-
-/** A manifest may be left over from deletes that have all been applied since. */
-function checkNoDeletes(planner: Planner, manifest: ManifestFile): void {
-  if (manifest.addedFileCount === 0 && manifest.existingFileCount === 0) return;
-  throw new QueryError(
-    'UNSUPPORTED_TABLE_FEATURE',
-    `Table ${planner.tableName} has row-level deletes (manifest ${manifest.location}), which this version does not read.`,
+  const hasDeletes = all.some(
+    ({ content, addedFileCount, existingFileCount }) =>
+      content === 'deletes' && (addedFileCount !== 0 || existingFileCount !== 0),
   );
+  return { manifests: all, hasDeletes, bytes: sizeBytes };
 }
 
 function manifestMightHaveFiles(planner: Planner, manifest: ManifestFile): boolean {
@@ -171,14 +177,23 @@ function partitionPruning(planner: Planner, partitionSpec: TypedPartitionSpec): 
   const made = planner.partitions.get(specId);
   if (made !== undefined) return made;
   const filter = projectFilter(planner.filter, partitionSpec.spec);
-  const readManifest = createManifestReader(partitionSpec, {
-    fieldIds: planner.fieldIds,
-    partitionMightMatch: (values) => partitionMightMatch(filter, values),
-    fileMightMatch: (metrics) => fileMightMatch(planner.filter, metrics),
-    describe: planner.use && createFileFacts(planner.use, partitionSpec.spec),
-  });
-  planner.partitions.set(specId, { filter, readManifest });
-  return { filter, readManifest };
+  const mightMatch = (values: DataFile['partition']): boolean => partitionMightMatch(filter, values);
+  const pruning: PartitionPruning = {
+    filter,
+    readManifest: createManifestReader(partitionSpec, {
+      fieldIds: planner.fieldIds,
+      partitionMightMatch: mightMatch,
+      fileMightMatch: (metrics) => fileMightMatch(planner.filter, metrics),
+      describe: planner.use && createFileFacts(planner.use, partitionSpec.spec),
+    }),
+    readDeletes: createDeleteManifestReader(partitionSpec, {
+      filter: planner.filter,
+      fieldIds: planner.fieldIds,
+      partitionMightMatch: mightMatch,
+    }),
+  };
+  planner.partitions.set(specId, pruning);
+  return pruning;
 }
 
 /** All of them, or as many as have enough rows for a statement that wants any. */
@@ -194,11 +209,7 @@ async function readDataManifests(
   const reads: ManifestRead[] = [];
   let certainRows = 0;
   while (reads.length < manifests.length) {
-    const batch = await mapConcurrently(
-      manifests.slice(reads.length, reads.length + batchSize),
-      { maxConcurrent: maxConcurrentManifests, signal: planner.options.signal },
-      (manifest) => readDataManifest(planner, manifest),
-    );
+    const batch = await readManifests(planner, manifests.slice(reads.length, reads.length + batchSize));
     reads.push(...batch);
     for (const { facts } of batch.flatMap(({ files }) => files))
       if (facts?.isKeptWhole) certainRows += facts.rowCount;
@@ -207,7 +218,18 @@ async function readDataManifests(
   return reads;
 }
 
-async function readDataManifest(planner: Planner, manifest: ManifestFile): Promise<ManifestRead> {
+async function readManifests(
+  planner: Planner,
+  manifests: readonly ManifestFile[],
+): Promise<readonly ManifestRead[]> {
+  return await mapConcurrently(
+    manifests,
+    { maxConcurrent: maxConcurrentManifests, signal: planner.options.signal },
+    (manifest) => readManifest(planner, manifest),
+  );
+}
+
+async function readManifest(planner: Planner, manifest: ManifestFile): Promise<ManifestRead> {
   if (manifest.keyMetadata !== null)
     throw new QueryError(
       'UNSUPPORTED_TABLE_FEATURE',
@@ -221,26 +243,31 @@ async function readDataManifest(planner: Planner, manifest: ManifestFile): Promi
     );
   const specId = manifest.specId ?? manifestSpecId(file);
   const partitionSpec = specOfManifest(planner.specs, specId, manifest.location);
-  const { readManifest } = partitionPruning(planner, partitionSpec);
-  const content = await readManifest(file, manifest, planner.options.signal);
+  const { signal } = planner.options;
+  const pruning = partitionPruning(planner, partitionSpec);
+  if (manifest.content === 'deletes') {
+    const deletes = await pruning.readDeletes(file, manifest, signal);
+    return { files: [], deletes, liveFileCount: 0, liveBytes: 0, bytes: sizeBytes };
+  }
+  const content = await pruning.readManifest(file, manifest, signal);
   planner.filesKept += content.files.length;
   if (planner.filesKept > maxPlannedFiles)
     throw new QueryError(
       'UNSUPPORTED_TABLE_FEATURE',
       `The query needs more than ${maxPlannedFiles} data files of table ${planner.tableName}: add a filter, or rewrite the table into larger files.`,
     );
-  return { ...content, bytes: sizeBytes };
+  return { ...content, deletes: [], bytes: sizeBytes };
 }
 
 async function loadAvro({ table, options }: Planner, location: string): Promise<LoadedAvroFile> {
   return options.files.avroFile(table.store, location, options.signal && { signal: options.signal });
 }
 
-function checkFormat(file: DataFile): void {
+function checkFormat(kind: 'data' | 'delete', file: TableFile): void {
   if (file.format === 'PARQUET') return;
   throw new QueryError(
     'UNSUPPORTED_TABLE_FEATURE',
-    `The data file ${file.location} has the format ${file.format}; Parquet is read.`,
+    `The ${kind} file ${file.location} has the format ${file.format}; Parquet is read.`,
   );
 }
 
@@ -254,7 +281,7 @@ function countAll(
   const wasRead = new Set(needed);
   let filesTotal = reads.reduce((sum, read) => sum + read.liveFileCount, 0);
   for (const manifest of list.manifests)
-    if (!wasRead.has(manifest))
+    if (manifest.content === 'data' && !wasRead.has(manifest))
       filesTotal += (manifest.addedFileCount ?? 0) + (manifest.existingFileCount ?? 0);
   const summaryBytes = Number(snapshot.summary.get('total-files-size') ?? Number.NaN);
   return {

@@ -15,6 +15,7 @@ import type { NestedField, Schema } from '../spec/types.js';
 import { appendUpdates } from '../write/append-files.js';
 import { createTableUpdates } from '../write/create-table.js';
 import { appendSummary } from '../write/snapshot-summary.js';
+import { type FixtureDelete, writeDeleteManifest } from './delete-manifest.js';
 import { createMemoryStore, type MemoryStore } from './memory-store.js';
 
 export interface FixtureTable extends LoadedTable {
@@ -23,6 +24,8 @@ export interface FixtureTable extends LoadedTable {
 
 export interface FixtureManifest {
   readonly files: readonly AddedDataFile[];
+  /** Makes it a manifest of these instead. */
+  readonly deletes?: readonly FixtureDelete[];
   /** What the manifest list says instead of the truth. */
   readonly overrides?: Partial<ManifestFile>;
 }
@@ -45,12 +48,14 @@ export function fixtureTable(
     sequenceNumber: 1n,
     sync,
   };
-  const listed = manifests.map(({ files, overrides }, index) => {
+  const listed = manifests.map(({ files, deletes, overrides }, index) => {
     const location = `mem/metadata/m${index}.avro`;
     const entries = files.map((file) => addedEntry(file, fixtureSnapshotId));
     const { bytes, manifest } = writeManifest({ ...written, location, entries });
-    store.objects.set(location, bytes);
-    return { ...manifest, ...overrides };
+    store.objects.set(location, deletes === undefined ? bytes : writeDeleteManifest(partitionSpec, deletes));
+    if (deletes === undefined) return { ...manifest, ...overrides };
+    const counts = { addedFileCount: deletes.length, lengthBytes: null, partitions: null };
+    return { ...manifest, content: 'deletes' as const, ...counts, ...overrides };
   });
   const manifestList = 'mem/metadata/snap.avro';
   store.objects.set(

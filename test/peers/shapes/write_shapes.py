@@ -1,0 +1,122 @@
+"""Writes tables through an Iceberg REST catalog, by pyiceberg or by DuckDB's Iceberg extension, and prints one JSON line
+for each: its name, where its metadata is, a statement that makes one text of each row, and the texts that are right.
+
+Arguments: `pyiceberg` or `duckdb`, catalog URI, S3 endpoint.
+"""
+
+import json
+import sys
+from datetime import date, timedelta
+from decimal import Decimal
+
+import pyarrow as pa
+from duckdb_extensions import connect
+from pyiceberg.catalog import Catalog, load_catalog
+from pyiceberg.partitioning import PartitionField, PartitionSpec
+from pyiceberg.schema import Schema
+from pyiceberg.transforms import BucketTransform, IdentityTransform, MonthTransform, Transform, TruncateTransform
+from pyiceberg.types import DateType, DecimalType, IntegerType, LongType, NestedField, StringType
+
+ARROW = pa.schema(
+    [("id", pa.int64()), ("k", pa.int32()), ("name", pa.string()), ("amount", pa.decimal128(9, 2)), ("day", pa.date32())]
+)
+SCHEMA = Schema(
+    NestedField(1, "id", LongType()),
+    NestedField(2, "k", IntegerType()),
+    NestedField(3, "name", StringType()),
+    NestedField(4, "amount", DecimalType(9, 2)),
+    NestedField(5, "day", DateType()),
+)
+
+
+def rows_of(first: int, count: int) -> list[dict]:
+    return [
+        {
+            "id": i,
+            "k": None if i % 9 == 0 else i % 9,
+            "name": None if i % 11 == 0 else f"n{i % 3}ü{i}",
+            "amount": Decimal(i * 101 - 300).scaleb(-2),
+            "day": date(2023, 11, 15) + timedelta(days=i),
+        }
+        for i in range(first, first + count)
+    ]
+
+
+def report(catalog: Catalog, name: str, columns: list[str], rows: list[dict]) -> None:
+    """`columns` are the table's present ones, in order; rows have values by name."""
+    parts = ", ".join(f"""coalesce(CAST("{column}" AS VARCHAR), 'NULL')""" for column in columns)
+    texts = ["|".join("NULL" if row.get(column) is None else str(row[column]) for column in columns) for row in rows]
+    print(
+        json.dumps(
+            {
+                "table": name,
+                "metadata": catalog.load_table(name).metadata_location,
+                "sql": f"concat_ws('|', {parts})",
+                "rows": sorted(texts),
+                "rowIds": [],
+            }
+        )
+    )
+
+
+def write_by_pyiceberg(catalog: Catalog) -> None:
+    """It deletes by writing files anew, and evolves schemas and specs."""
+    cases: list[tuple[int, str, int, Transform]] = [
+        (1, "truncate", 3, TruncateTransform(2)),
+        (1, "none", 0, IdentityTransform()),
+        (2, "bucket", 1, BucketTransform(3)),
+        (2, "month", 5, MonthTransform()),
+    ]
+    for version, kind, source, transform in cases:
+        name = f"by_pyiceberg.v{version}_{kind}"
+        spec = PartitionSpec(PartitionField(source, 1000, transform, "part")) if source else PartitionSpec()
+        properties = {"format-version": str(version)}
+        table = catalog.create_table(name, SCHEMA, partition_spec=spec, properties=properties)
+        rows = rows_of(0, 40)
+        table.append(pa.Table.from_pylist(rows, ARROW))
+        table.delete("k = 4 or id < 3")
+        rows = [row for row in rows if row["k"] != 4 and row["id"] >= 3]
+        with table.update_schema() as update:
+            update.rename_column("name", "title")
+            update.update_column("k", LongType())
+            update.update_column("amount", DecimalType(12, 2))
+            update.add_column("region", StringType())
+            update.move_first("day")
+        rows = [{**row, "title": row["name"]} for row in rows]
+        later = [{**row, "title": row["name"], "region": "EU"} for row in rows_of(100, 10)]
+        table.append(pa.Table.from_pylist(later, table.schema().as_arrow()))
+        table.delete("id = 104")
+        rows += [row for row in later if row["id"] != 104]
+        report(catalog, name, ["day", "id", "k", "title", "amount", "region"], rows)
+
+
+def write_by_duckdb(catalog: Catalog, uri: str) -> None:
+    """It deletes by position delete files in format 2, and by deletion vectors in format 3."""
+    connection = connect()
+    connection.execute(f"ATTACH '' AS rest (TYPE iceberg, ENDPOINT '{uri}', AUTHORIZATION_TYPE 'none')")
+    for version in (2, 3):
+        name = f"by_duckdb.v{version}"
+        table = f"rest.{name}"
+        connection.execute(
+            f"CREATE TABLE {table} (id BIGINT, k INTEGER, name VARCHAR, amount DECIMAL(9, 2), day DATE) WITH ('format-version' = {version})"
+        )
+        rows = rows_of(0, 40)
+        for part in (rows[:20], rows[20:]):
+            arrow = pa.Table.from_pylist(part, ARROW)
+            connection.register("part", arrow)
+            connection.execute(f"INSERT INTO {table} SELECT * FROM part")
+        connection.execute(f"DELETE FROM {table} WHERE id % 10 = 3")
+        connection.execute(f"DELETE FROM {table} WHERE id % 10 = 4")
+        connection.execute(f"UPDATE {table} SET name = 'changed' WHERE id % 10 = 5")
+        rows = [row for row in rows if row["id"] % 10 not in (3, 4)]
+        rows = [{**row, "name": "changed"} if row["id"] % 10 == 5 else row for row in rows]
+        report(catalog, name, SCHEMA.column_names, rows)
+
+
+writer, uri, endpoint = sys.argv[1:]
+rest = load_catalog("rest", uri=uri, **{"s3.endpoint": endpoint, "header.X-Iceberg-Access-Delegation": "vended-credentials"})
+rest.create_namespace(f"by_{writer}")
+if writer == "duckdb":
+    write_by_duckdb(rest, uri)
+else:
+    write_by_pyiceberg(rest)

@@ -1,0 +1,150 @@
+/**
+ * Tables of all shapes, by writers that the service does not know, through a REST catalog on MinIO: the service answers
+ * the rows that each writer knows it wrote, and so does DuckDB's extension where it can. Run by
+ * `npm run test:peers -- shapes`.
+ */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import type { FlightClient } from '@svc/flight';
+import { rows } from '../../service/support/results.js';
+import { startService, type TestService } from '../../service/support/service.js';
+
+const run = promisify(execFile);
+const { SVC_TEST_SHAPES = '{}' } = process.env;
+const peers: {
+  readonly url: string;
+  readonly storage: { readonly endpoint: string };
+  readonly python: string;
+  readonly peersFolder: string;
+  readonly classPath: string;
+} = JSON.parse(SVC_TEST_SHAPES);
+
+interface WrittenTable {
+  readonly table: string;
+  readonly metadata: string;
+  /** Makes one text of a row. */
+  readonly sql: string;
+  /** Sorted. */
+  readonly rows: readonly string[];
+  /** Format 3: id, row id and last updated sequence number of each row, sorted. */
+  readonly rowIds: readonly string[];
+}
+
+const rowIdText = "concat_ws('|', id, _row_id, _last_updated_sequence_number)";
+
+/** How many tables each writer makes: Iceberg Java 1.11.0, pyiceberg 0.11.1, DuckDB 1.5.5's extension. */
+const tableCounts = { java: 17, pyiceberg: 4, duckdb: 2 } as const;
+type Writer = keyof typeof tableCounts;
+const writers = Object.keys(tableCounts) as Writer[];
+
+/** What DuckDB's extension does not read as the writer wrote it; what it says, or how many rows it answers. */
+const faultsOfSecondOpinion: Readonly<Record<string, RegExp>> = {};
+
+describe('tables of all shapes', () => {
+  let service: TestService;
+  let client: FlightClient;
+  const tables = new Map<Writer, readonly WrittenTable[]>();
+  before(async () => {
+    service = await startService({ config: { 'catalog.catalog_url': peers.url } });
+    client = await service.client();
+    await Promise.all(writers.map(async (writer) => tables.set(writer, await written(writer))));
+  });
+  after(() => service[Symbol.asyncDispose]());
+
+  const texts = async (sql: string): Promise<readonly string[]> =>
+    (await rows(client, sql)).map(([text]) => String(text)).sort();
+
+  /** Every table that is not as its writer knows it, with why. */
+  const wrong = async (tables: readonly WrittenTable[]): Promise<readonly string[]> => {
+    const found: string[] = [];
+    for (const { table, sql, rows: expected, rowIds } of tables) {
+      const compare = async (text: string, wanted: readonly string[]) =>
+        assert.deepEqual(await texts(`SELECT ${text} FROM ${table}`), wanted);
+      try {
+        await compare(sql, expected);
+        if (rowIds.length > 0) await compare(rowIdText, rowIds);
+        assert.deepEqual(await rows(client, `SELECT count(*) FROM ${table}`), [[BigInt(expected.length)]]);
+      } catch (error) {
+        found.push(`${table}: ${String(error).slice(0, 2000)}`);
+      }
+    }
+    return found;
+  };
+
+  for (const writer of writers)
+    it(`by ${writer} have the rows that it wrote and did not delete`, async () => {
+      const all = tables.get(writer) ?? [];
+      assert.deepEqual(await wrong(all.filter(isParquet)), []);
+      assert.equal(all.length, tableCounts[writer]);
+    });
+
+  it('are read equal by a second opinion, but for the faults that it is known for', async () => {
+    const all = [...tables.values()].flat().filter(isParquet);
+    const answers = await secondOpinion(all);
+    for (const [index, { table, rows: expected }] of all.entries()) {
+      const { rows: found = [], error = `${found.length} rows` } = answers[index] ?? {};
+      const fault = faultsOfSecondOpinion[table];
+      if (fault === undefined)
+        assert.deepEqual([table, error, found], [table, `${expected.length} rows`, expected]);
+      else assert.match(error, fault, table);
+    }
+  });
+
+  it('in other formats than Parquet are refused, naming the file and the format', async () => {
+    for (const format of ['ORC', 'AVRO'])
+      await assert.rejects(texts(`SELECT id FROM shapes.v2_${format.toLowerCase()}`), {
+        message: new RegExp(`data file s3://.* has the format ${format}`),
+      });
+  });
+});
+
+function isParquet({ table }: WrittenTable): boolean {
+  return !/_(?:orc|avro)$/.test(table);
+}
+
+/** The tables that a writer says it has written, one in a line. */
+async function written(writer: Writer): Promise<readonly WrittenTable[]> {
+  const jvm = ['-Xmx384m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
+  const [command, args] =
+    writer === 'java'
+      ? ['java', [...jvm, '-cp', peers.classPath, 'WriteShapes']]
+      : [peers.python, [join(peers.peersFolder, 'shapes', 'write_shapes.py'), writer]];
+  const { stdout } = await run(command, [...args, peers.url, peers.storage.endpoint], {
+    env: { ...process.env, AWS_REGION: 'us-east-1', PYTHONDONTWRITEBYTECODE: '1' },
+    maxBuffer: 1 << 26,
+  });
+  return jsonLines<WrittenTable>(stdout);
+}
+
+interface SecondOpinion {
+  readonly rows?: readonly string[];
+  readonly error?: string;
+}
+
+async function secondOpinion(tables: readonly WrittenTable[]): Promise<readonly SecondOpinion[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'shapes-'));
+  try {
+    const cases = join(folder, 'cases.jsonl');
+    await writeFile(cases, tables.map((table) => JSON.stringify(table)).join('\n'));
+    const program = join(peers.peersFolder, 'shapes', 'read_shapes.py');
+    const { stdout } = await run(peers.python, [program, JSON.stringify(peers.storage), cases], {
+      env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1' },
+      maxBuffer: 1 << 26,
+    });
+    return jsonLines<SecondOpinion>(stdout);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function jsonLines<T>(text: string): readonly T[] {
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line): T => JSON.parse(line));
+}
