@@ -38,12 +38,16 @@ interface WrittenTable {
 const rowIdText = "concat_ws('|', id, _row_id, _last_updated_sequence_number)";
 
 /** How many tables each writer makes: Iceberg Java 1.11.0, pyiceberg 0.11.1, DuckDB 1.5.5's extension. */
-const tableCounts = { java: 17, pyiceberg: 4, duckdb: 2 } as const;
+const tableCounts = { java: 16, pyiceberg: 4, duckdb: 2 } as const;
 type Writer = keyof typeof tableCounts;
 const writers = Object.keys(tableCounts) as Writer[];
 
-/** What DuckDB's extension does not read as the writer wrote it; what it says, or how many rows it answers. */
-const faultsOfSecondOpinion: Readonly<Record<string, RegExp>> = {};
+/** What DuckDB's extension says of tables that it does not read. */
+const faultsOfSecondOpinion: Readonly<Record<string, RegExp>> = {
+  'shapes.v3_types': /Unrecognized primitive type: timestamptz_ns/,
+};
+/** Equality deletes by values that are NULL, or by columns that are dropped or in structs: its process dies of them. */
+const deadlyForSecondOpinion = /_(?:equality|specs|nested_key)$/;
 
 describe('tables of all shapes', () => {
   let service: TestService;
@@ -84,7 +88,10 @@ describe('tables of all shapes', () => {
     });
 
   it('are read equal by a second opinion, but for the faults that it is known for', async () => {
-    const all = [...tables.values()].flat().filter(isParquet);
+    const all = [...tables.values()]
+      .flat()
+      .filter((each) => isParquet(each) && !deadlyForSecondOpinion.test(each.table));
+    assert.equal(all.length, 13);
     const answers = await secondOpinion(all);
     for (const [index, { table, rows: expected }] of all.entries()) {
       const { rows: found = [], error = `${found.length} rows` } = answers[index] ?? {};
