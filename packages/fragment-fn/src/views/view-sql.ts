@@ -85,16 +85,17 @@ function scanSql(
   return `${lists.length === 0 ? '' : `WITH ${lists.join(', ')} `}${branches.join(' UNION ALL ')}`;
 }
 
+/** Rows of constants only: a CASE that tells the first row from the others takes the engine five times as long. */
 function countedSql(columns: readonly NestedField[], { rowCount, low, high }: CountedRows): string {
-  const list = columns.map(({ name, type }, index) => {
-    const [first, other] = [low, high].map((side) => {
+  const rowsOf = (count: number, side: readonly ColumnSource[]): string => {
+    const list = columns.map(({ name, type }, index) => {
       const source = side[index];
-      return source === undefined ? `CAST(NULL AS ${engineType(type)})` : sourceSql(source);
+      const value = source === undefined ? `CAST(NULL AS ${engineType(type)})` : sourceSql(source);
+      return `${value} AS ${quoteIdentifier(name)}`;
     });
-    const value = first === other ? first : `CASE WHEN r.n = 0 THEN ${first} ELSE ${other} END`;
-    return `${value} AS ${quoteIdentifier(name)}`;
-  });
-  return `SELECT ${list.join(', ')} FROM range(${rowCount}) AS r(n)`;
+    return `SELECT ${list.join(', ')} FROM range(${count})`;
+  };
+  return rowCount > 1 ? `${rowsOf(1, low)} UNION ALL ${rowsOf(rowCount - 1, high)}` : rowsOf(rowCount, low);
 }
 
 /**
