@@ -33,6 +33,7 @@ export const peers = [
   { name: 'tool rpcs', variant: 'plain', python: 'replays/rpc_sequences.py' },
   { name: 'power bi', variant: 'plain', python: 'replays/power_bi.py' },
   { name: 'tables', variant: 'plain', python: 'tables/read_tables.py' },
+  { name: 'metadata', variant: 'plain', python: 'tables/read_metadata.py' },
   { name: 'replaced', variant: 'plain', python: 'tables/replaced_tables.py' },
   { name: 'delta', variant: 'plain', python: 'tables/read_delta.py' },
   { name: 'written', variant: 'plain', python: 'written/write_matrix.py' },
