@@ -21,6 +21,24 @@ connection = adbc.connect(
     target.uri, db_kwargs={"username": target.username, "password": target.password}, autocommit=True
 )
 
+# A history, a layout, a schema or a partitioning of each kind.
+TOLD_TABLES = {
+    "empty",
+    "emptied",
+    "many_snapshots",
+    "rolled_back",
+    "format_v1",
+    "format_upgraded",
+    "added_files",
+    "spec_month_then_day",
+    "spec_identity_then_bucket",
+    "spec_v1_dropped_field",
+    "evolved_reorder",
+    "evolved_nested_in_nested",
+    "types_nested",
+    "names_awkward",
+}
+
 
 def fetch(sql: str) -> list[dict]:
     with connection.cursor() as cursor:
@@ -41,7 +59,7 @@ def plain(value):
         case dict():
             return {name: plain(item) for name, item in value.items()}
         case list() if value and isinstance(value[0], tuple):
-            return {key: plain(item) for key, item in value}
+            return {key: plain(item) for key, item in sorted(value)}
         case list():
             return [plain(item) for item in value] or None
     return value
@@ -93,12 +111,13 @@ FILE += ["null_value_counts", "nan_value_counts", "split_offsets", "equality_ids
 
 
 def files(case: TableCase):
-    """Of every snapshot: those of the manifests, and the bounds of columns that print the same everywhere."""
+    """Of the first and the last snapshot: those of the manifests, and the bounds of columns that print the same everywhere."""
 
     def check():
         table = catalog.load_table(case.identifier)
         checked = 0
-        for snapshot in table.snapshots():
+        some = [*{each.snapshot_id: each for each in [*table.snapshots()[:1], *table.snapshots()[-1:]]}.values()]
+        for snapshot in some:
             expected = [
                 entry.data_file
                 for manifest in snapshot.manifests(table.io)
@@ -108,7 +127,7 @@ def files(case: TableCase):
             expect(only(actual, FILE), only([file_row(each) for each in expected], FILE), f"{snapshot.snapshot_id}")
             checked += len(actual)
         bounds(case, table)
-        return f"{checked} files in {len(table.snapshots())} snapshots"
+        return f"{checked} files in {len(some)} snapshots"
 
     return check
 
@@ -123,12 +142,9 @@ def file_row(file) -> dict:
 def bounds(case: TableCase, table: Table) -> None:
     if table.current_snapshot() is None:
         return
+    rows = {row["file_path"]: row for row in rows_of(case, "files")}
     for file in table.scan().plan_files():
-        path = file.file.file_path.replace("'", "''")
-        [row] = fetch(
-            f'SELECT lower_bounds, upper_bounds, readable_metrics FROM lake.peers."{case.name}$files"'
-            f" WHERE file_path = '{path}'"
-        )
+        row = rows[file.file.file_path]
         metrics = json.loads(row["readable_metrics"])
         for field in table.schema().fields:
             if not isinstance(field.field_type, IntegerType | LongType | StringType | BooleanType):
@@ -172,7 +188,7 @@ def partitions(case: TableCase):
     return check
 
 
-for each in ALL_TABLES:
+for each in (each for each in ALL_TABLES if each.name in TOLD_TABLES):
     checks.add(f"{each.name}, histories", histories(each))
     checks.add(f"{each.name}, files", files(each))
     checks.add(f"{each.name}, partitions and manifests", partitions(each))
