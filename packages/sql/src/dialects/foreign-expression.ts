@@ -71,7 +71,8 @@ function checkCast(node: JsonObject, dialect: ForeignDialect): void {
       textField(child, 'class') === 'CONSTANT' &&
       integerTypes.has(textField(objectField(objectField(child, 'value'), 'type'), 'id')));
   // The condition of IS TRUE is cast to BOOLEAN by the parser, and `CAST(x AS DOUBLE)` is exact or fails.
-  if (isLiteral || type === 'DOUBLE' || (type === 'BOOLEAN' && text === undefined)) return;
+  const isSame = type === 'DOUBLE' || (type === 'BOOLEAN' && text === undefined);
+  if (isLiteral || (isSame && field(node, 'try_cast') !== true)) return;
   throw otherwise(`CAST(… AS ${type})`);
 }
 

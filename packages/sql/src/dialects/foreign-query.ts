@@ -31,7 +31,7 @@ export function checkForeignQuery({ query }: ParsedQuery, dialect: ForeignDialec
       return mapExpression(node, visitor);
     },
     table: (node) => {
-      hasUsing ||= checkTable(node);
+      hasUsing = checkTable(node) || hasUsing;
       // The point of time travel was checked by the gate, and is read as the reader's own would be.
       return textField(node, 'type') === 'BASE_TABLE' ? node : mapTable(node, visitor);
     },
