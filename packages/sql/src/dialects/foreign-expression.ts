@@ -2,7 +2,7 @@
 import { constantInteger, constantText } from '../gate/constants.js';
 import { statementValueNames } from '../gate/statement-values.js';
 import { asArray, field, listField, objectField, textField } from '../json/access.js';
-import { isJsonObject, type JsonObject } from '../json/lossless.js';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/lossless.js';
 import { abbreviate } from '../text/abbreviate.js';
 import { type ForeignDialect, otherwise } from './foreign-dialect.js';
 
@@ -10,11 +10,11 @@ const sameEverywhere = () => undefined;
 
 /** By class; each looks at the node itself, not at what lies below. */
 const checks: Readonly<Record<string, (node: JsonObject, dialect: ForeignDialect) => void>> = {
-  BETWEEN: sameEverywhere,
+  BETWEEN: (node, dialect) => checkCompared([field(node, 'lower'), field(node, 'upper')], dialect),
   CASE: sameEverywhere,
   CAST: checkCast,
   COLUMN_REF: checkColumn,
-  COMPARISON: sameEverywhere,
+  COMPARISON: (node, dialect) => checkCompared([field(node, 'left'), field(node, 'right')], dialect),
   CONJUNCTION: sameEverywhere,
   CONSTANT: checkConstant,
   FUNCTION: checkFunction,
@@ -30,6 +30,18 @@ export function checkForeignExpression(node: JsonObject, dialect: ForeignDialect
   const check = Object.hasOwn(checks, kind) ? checks[kind] : undefined;
   if (check === undefined) throw otherwise(kind);
   check(node, dialect);
+}
+
+const fraction = /^\s*[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?\s*$/;
+const wholeNumber = /^\s*[-+]?\d*\s*$/;
+
+/** Compared with whole numbers, a text of a number with a fraction is rounded here and cut by Spark. */
+function checkCompared(sides: readonly (JsonValue | undefined)[], dialect: ForeignDialect): void {
+  for (const side of dialect === 'spark' ? sides : []) {
+    const text = isJsonObject(side) ? constantText(side) : undefined;
+    if (text !== undefined && fraction.test(text) && !wholeNumber.test(text))
+      throw otherwise(`a comparison with the text '${abbreviate(text)}'`);
+  }
 }
 
 const constantTypes: ReadonlySet<string> = new Set([
@@ -91,8 +103,9 @@ const operators: ReadonlySet<string> = new Set([
   'OPERATOR_NOT',
 ]);
 
-function checkOperator(node: JsonObject): void {
+function checkOperator(node: JsonObject, dialect: ForeignDialect): void {
   const type = textField(node, 'type');
+  if (type === 'COMPARE_IN' || type === 'COMPARE_NOT_IN') checkCompared(listField(node, 'children'), dialect);
   if (type === 'ARRAY_EXTRACT') throw otherwise('an index in brackets');
   if (!operators.has(type)) throw otherwise(type);
 }

@@ -55,7 +55,7 @@ function checkQuery(node: JsonObject, dialect: ForeignDialect): void {
       if (textField(node, 'aggregate_handling') !== 'STANDARD_HANDLING') throw otherwise('GROUP BY ALL');
       if (field(node, 'qualify') !== null) throw otherwise('QUALIFY');
       if (field(node, 'sample') !== null) throw otherwise('a sample');
-      checkHaving(node);
+      checkAliases(node);
       return;
     case 'SET_OPERATION_NODE':
       if (!setOperations.has(textField(node, 'setop_type'))) throw otherwise(textField(node, 'setop_type'));
@@ -65,25 +65,38 @@ function checkQuery(node: JsonObject, dialect: ForeignDialect): void {
   }
 }
 
-/** Here a name in HAVING is first one of the select list, elsewhere one of the tables. */
-function checkHaving(node: JsonObject): void {
+/**
+ * A name that the select list gives and a table has too: in HAVING it is the list's here and the table's elsewhere, within
+ * an expression of ORDER BY the other way round.
+ */
+function checkAliases(node: JsonObject): void {
   const aliases = new Set(
     listField(node, 'select_list').map((each) => textField(each, 'alias').toLowerCase()),
   );
+  const having = field(node, 'having');
+  if (isJsonObject(having)) refuseAliases(having, aliases, 'HAVING');
+  for (const modifier of listField(node, 'modifiers'))
+    for (const order of listField(modifier, 'orders')) {
+      const expression = objectField(order, 'expression');
+      const isName = textField(expression, 'class') === 'COLUMN_REF';
+      if (!isName) refuseAliases(expression, aliases, 'an expression of ORDER BY');
+    }
+}
+
+function refuseAliases(expression: JsonObject, aliases: ReadonlySet<string>, place: string): void {
   const visitor: AstVisitor = {
     expression: (each) => {
       const names = textField(each, 'class') === 'COLUMN_REF' ? asArray(field(each, 'column_names')) : [];
       const [name] = names;
       if (names.length === 1 && typeof name === 'string' && aliases.has(name.toLowerCase()))
-        throw otherwise(`${abbreviate(name)} in HAVING, which the select list names too`);
+        throw otherwise(`${abbreviate(name)} in ${place} beside the select list's own`);
       return mapExpression(each, visitor);
     },
     table: (each) => each,
     query: (each) => each,
     ctes: (each) => each,
   };
-  const having = field(node, 'having');
-  if (isJsonObject(having)) visitor.expression(having);
+  visitor.expression(expression);
 }
 
 function checkModifier(modifier: JsonObject, dialect: ForeignDialect): void {
