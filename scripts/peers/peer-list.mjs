@@ -41,6 +41,7 @@ export const peers = [
   { name: 'tool rpcs', variant: 'plain', python: 'replays/rpc_sequences.py' },
   { name: 'power bi', variant: 'plain', python: 'replays/power_bi.py' },
   { name: 'tables', variant: 'tables', python: 'tables/read_tables.py' },
+  { name: 'metadata', variant: 'tables', python: 'tables/read_metadata.py' },
   { name: 'replaced', variant: 'tables', python: 'tables/replaced_tables.py' },
   { name: 'delta', variant: 'tables', python: 'tables/read_delta.py' },
   { name: 'written', variant: 'tables', python: 'written/write_matrix.py' },

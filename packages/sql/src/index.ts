@@ -1,4 +1,7 @@
 export { type ParsedQuery, readSerializedSql, writeSerializedSql } from './ast/parsed-statement.js';
+export type { ForeignDialect } from './dialects/foreign-dialect.js';
+export { checkForeignQuery, type ForeignQuery } from './dialects/foreign-query.js';
+export { textOfDialect } from './dialects/foreign-text.js';
 export {
   type FileRead,
   filesPlaceholder,

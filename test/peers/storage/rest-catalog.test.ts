@@ -149,6 +149,12 @@ table = load_catalog("rest", uri="${server.url}").load_table("sales.orders")
 rows = table.scan(row_filter="id < 1").to_arrow().sort_by("id").to_pylist()
 print([(row["id"], row["name"]) for row in rows], len(table.history()))`;
     assert.equal((await run(server.python, ['-c', program])).stdout.trim(), "[(-1, 'late'), (0, 'n0')] 2");
+    assert.deepEqual(
+      await answer(
+        'SELECT count(*), sum(f.record_count)::BIGINT, count(DISTINCT s.snapshot_id) FROM sales."orders$files" f, sales."orders$snapshots" s',
+      ),
+      [[4n, 200_002n, 2n]],
+    );
     await client.update('DROP VIEW sales.days');
     await client.update('DROP TABLE sales.orders');
     await client.update('DROP SCHEMA sales');

@@ -5,7 +5,7 @@
  */
 import { QueryError } from '@svc/base';
 import type { FragmentView } from '@svc/fragment-fn';
-import { type LoadedView, sqlOfView, viewDialect } from '@svc/lake';
+import type { LoadedView } from '@svc/lake';
 import { deserializeQuery, rewriteTables, tableKey, writeSerializedSql } from '@svc/sql';
 import type { CatalogDirectory } from '../catalogs/catalog-directory.js';
 import { loadingOnce } from '../catalogs/loading-once.js';
@@ -14,6 +14,7 @@ import { engineSchemaName, isInformationSchema } from '../information-schema/nam
 import type { AnalyzedQuery } from './analyze.js';
 import { placeOf, schemaName, type TablePlace } from './names.js';
 import { ownerOf, type PlannerDependencies } from './planner-dependencies.js';
+import { readView } from './read-view.js';
 import {
   addMetadataTable,
   addTable,
@@ -127,19 +128,15 @@ async function addView(state: Resolving, { request, settings, place, view, path 
   if (path.length >= maxDepth)
     throw new QueryError('NOT_SUPPORTED', `The view ${name} is the ${maxDepth + 1}th inside of another.`);
   const { currentVersion } = view.metadata;
-  const sql = sqlOfView(view.metadata, viewDialect);
-  if (sql === undefined)
-    throw new QueryError(
-      'NOT_SUPPORTED',
-      `The view ${name} is written for ${currentVersion.representations.map(({ dialect }) => dialect).join(', ') || 'nobody'}; only the dialect ${viewDialect} is read.`,
-    );
   const { defaultCatalog, defaultNamespace } = currentVersion;
   const own: SessionSettings = {
     ...settings,
     catalog: defaultCatalog ?? catalog,
     schema: defaultNamespace.length === 0 ? undefined : schemaName(defaultNamespace),
   };
-  const query = await state.dependencies.analyzer.analyzeView(sql, ownerOf(state.session), state.signal);
+  const { analyzer } = state.dependencies;
+  const owner = ownerOf(state.session);
+  const { query, answer } = await readView({ analyzer, view, name, owner, signal: state.signal });
   refuseInView(query, name);
   const viewNames = new Map<string, string>();
   for (const reference of query.gated.tables) {
@@ -154,7 +151,7 @@ async function addView(state: Resolving, { request, settings, place, view, path 
     schema,
     table: request.name.table,
     columns: view.metadata.schema.fields.map((field) => field.name),
-    sql: await qualifiedSql(state, query, own, viewNames),
+    sql: answer(await qualifiedSql(state, query, own, viewNames)),
   });
 }
 
