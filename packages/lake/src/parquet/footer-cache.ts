@@ -4,8 +4,8 @@ import type { ParquetFooter } from './footer.js';
 import { readFooter } from './read-footer.js';
 import type { ParquetSchema } from './schema.js';
 
-/** Distinct schemas kept parsed; the files of one table share a few. */
-const maxSchemas = 512;
+/** Columns of all distinct schemas that are kept parsed; the files of one table share a few schemas. */
+const maxSchemaColumns = 50_000;
 
 export interface FooterCache {
   /** The file's footer, fetched once for all who ask at the same time. Throws what readFooter throws. */
@@ -19,11 +19,16 @@ export interface FooterCache {
 export function createFooterCache(options: { readonly maxBytes: number }): FooterCache {
   const footers = new ByteCache(options.maxBytes);
   const schemas = new Map<string, ParquetSchema>();
+  let schemaColumns = 0;
   const parseOnce = (key: string, parse: () => ParquetSchema): ParquetSchema => {
     const known = schemas.get(key);
     if (known !== undefined) return known;
     const schema = parse();
-    if (schemas.size >= maxSchemas) schemas.clear();
+    schemaColumns += schema.leaves.length;
+    if (schemaColumns > maxSchemaColumns) {
+      schemas.clear();
+      schemaColumns = schema.leaves.length;
+    }
     schemas.set(key, schema);
     return schema;
   };

@@ -47,7 +47,7 @@ export async function splitScans(
   let restBytes = sumOf(needs.map((need) => need.missingBytes));
   if (restBytes <= freeBytes) return scans.map(() => undefined);
   // What lies in the cache already may be given up for the parts.
-  const partBytes = Math.floor((await cache.freeBytes(() => false)) / partsAtATime);
+  const partBytes = Math.max(0, Math.floor((await cache.freeBytes(() => false)) / partsAtATime));
   const parts: (readonly TableScan[] | undefined)[] = scans.map(() => undefined);
   const largestFirst = needs.map((need, index) => ({ ...need, index }));
   for (const { index, bytes } of largestFirst.sort((a, b) => b.bytes - a.bytes)) {
