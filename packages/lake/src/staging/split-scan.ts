@@ -27,6 +27,8 @@ export interface SplitOptions {
 
 /** While one part is read the next one is fetched; the rest is for footers, and for queries that come meanwhile. */
 const partsAtATime = 3;
+/** Of the space: what needs no more is staged as it is. */
+const easyShare = 0.25;
 /** What a compact file has beside its chunks, at the most of usual files. */
 const overheadBytes = 4096;
 
@@ -40,7 +42,9 @@ export async function splitScans(
 ): Promise<readonly (readonly TableScan[] | undefined)[]> {
   const { cache } = options;
   const most = sumOf(scans.map(({ scan, store }) => sumOf(filesOf(scan).map((file) => costOf(file, store)))));
-  if (most <= cache.unusedBytes()) return scans.map(() => undefined);
+  // Looking closer takes a look at every entry: a full cache has room for what is small beside it.
+  const easyBytes = Math.max(cache.unusedBytes(), cache.stats().maxBytes * easyShare);
+  if (most <= easyBytes) return scans.map(() => undefined);
   const needs = await Promise.all(scans.map((each) => needOf(each, options)));
   const present = new Set(needs.flatMap((need) => need.entries));
   const freeBytes = await cache.freeBytes((entry) => present.has(entry));
