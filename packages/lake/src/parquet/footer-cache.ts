@@ -8,8 +8,8 @@ import type { ParquetSchema } from './schema.js';
 /** Of an entry beside the bits: its key, with up to sixteen hashes, and its functions. */
 const bytesPerBloom = 1000;
 
-/** Distinct schemas kept parsed; the files of one table share a few. */
-const maxSchemas = 512;
+/** Columns of all distinct schemas that are kept parsed; the files of one table share a few schemas. */
+const maxSchemaColumns = 50_000;
 
 export interface FooterCache {
   /** The file's footer, fetched once for all who ask at the same time. Throws what readFooter throws. */
@@ -25,11 +25,16 @@ export interface FooterCache {
 export function createFooterCache(options: { readonly maxBytes: number }): FooterCache {
   const footers = new ByteCache(options.maxBytes);
   const schemas = new Map<string, ParquetSchema>();
+  let schemaColumns = 0;
   const parseOnce = (key: string, parse: () => ParquetSchema): ParquetSchema => {
     const known = schemas.get(key);
     if (known !== undefined) return known;
     const schema = parse();
-    if (schemas.size >= maxSchemas) schemas.clear();
+    schemaColumns += schema.leaves.length;
+    if (schemaColumns > maxSchemaColumns) {
+      schemas.clear();
+      schemaColumns = schema.leaves.length;
+    }
     schemas.set(key, schema);
     return schema;
   };

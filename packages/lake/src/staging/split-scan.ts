@@ -27,6 +27,8 @@ export interface SplitOptions {
 
 /** While one part is read the next one is fetched; the rest is for footers, and for queries that come meanwhile. */
 const partsAtATime = 3;
+/** Of the space: what needs no more is staged as it is. */
+const easyShare = 0.25;
 /** What a compact file has beside its chunks, at the most of usual files. */
 const overheadBytes = 4096;
 
@@ -40,14 +42,16 @@ export async function splitScans(
 ): Promise<readonly (readonly TableScan[] | undefined)[]> {
   const { cache } = options;
   const most = sumOf(scans.map(({ scan, store }) => sumOf(filesOf(scan).map((file) => costOf(file, store)))));
-  if (most <= cache.unusedBytes()) return scans.map(() => undefined);
+  // Looking closer takes a look at every entry: a full cache has room for what is small beside it.
+  const easyBytes = Math.max(cache.unusedBytes(), cache.stats().maxBytes * easyShare);
+  if (most <= easyBytes) return scans.map(() => undefined);
   const needs = await Promise.all(scans.map((each) => needOf(each, options)));
   const present = new Set(needs.flatMap((need) => need.entries));
   const freeBytes = await cache.freeBytes((entry) => present.has(entry));
   let restBytes = sumOf(needs.map((need) => need.missingBytes));
   if (restBytes <= freeBytes) return scans.map(() => undefined);
   // What lies in the cache already may be given up for the parts.
-  const partBytes = Math.floor((await cache.freeBytes(() => false)) / partsAtATime);
+  const partBytes = Math.max(0, Math.floor((await cache.freeBytes(() => false)) / partsAtATime));
   const parts: (readonly TableScan[] | undefined)[] = scans.map(() => undefined);
   const largestFirst = needs.map((need, index) => ({ ...need, index }));
   for (const { index, bytes } of largestFirst.sort((a, b) => b.bytes - a.bytes)) {

@@ -178,9 +178,10 @@ export class StagingCache {
       throw error;
     }
     giveBack();
+    const heldBytes = this.#bytes + this.#reservedBytes + this.#foreignBytes;
     throw new QueryError(
       'DISK_FULL',
-      `${forWhat} needs ${bytes} bytes of staging space; of the ${this.#options.maxBytes} bytes there are, running queries hold too many.`,
+      `${forWhat} needs ${bytes} bytes of staging space; of the ${this.#options.maxBytes} bytes there are (cache.disk_bytes), running queries hold ${heldBytes}.`,
     );
   }
 

@@ -2,7 +2,7 @@
 import { QueryError, throwIfAborted } from '@svc/base';
 import { displayLocation } from '../../storage/display-location.js';
 import type { ObjectInfo, ObjectStore, ReadOptions } from '../../storage/object-store.js';
-import { type AvroFile, openAvroFile } from '../avro/container-reader.js';
+import { type AvroFile, avroFileBytes, openAvroFile } from '../avro/container-reader.js';
 import { parseTableMetadata } from '../spec/parse-table-metadata.js';
 import type { TableMetadata } from '../spec/table-metadata.js';
 import { ByteCache } from './byte-cache.js';
@@ -54,7 +54,7 @@ export function createMetadataFiles(maxBytes: number): MetadataFiles {
         );
       const load = async () => {
         const opened = await openAvroFile(await store.read(location, { version: info.version }), location);
-        return { value: opened, bytes: opened.records.length + info.sizeBytes };
+        return { value: opened, bytes: avroFileBytes(opened) };
       };
       const file = await cache.get(keyOf('avro', store, info), load, options.signal);
       return { file, sizeBytes: info.sizeBytes };
