@@ -55,7 +55,7 @@ before(async () => {
   });
   [ada, bob] = [await signedIn('ada'), await signedIn('bob')];
   await ada.update('CREATE SCHEMA own');
-  await ada.update('CREATE TABLE own.t AS SELECT i AS id, i AS other FROM range(1000) r(i)');
+  await ada.update('CREATE TABLE own.t AS SELECT i AS id FROM range(1000) r(i)');
 });
 after(async () => {
   await service?.[Symbol.asyncDispose]();
@@ -119,14 +119,12 @@ describe('a user of a catalog', () => {
     }
   });
 
-  it('reads with credentials of its own, and after its own load of the table what others have read of it', async () => {
+  it('reads with credentials of its own, whoever has read the same before', async () => {
     assert.equal(await value(ada, 'SELECT sum(id)::BIGINT FROM own.t'), 499_500n);
     assert.deepEqual(ownersOfRequests(), ['ada']);
     storage.calls.length = 0;
     catalog.calls.length = 0;
     assert.equal(await value(bob, 'SELECT sum(id)::BIGINT FROM own.t'), 499_500n);
-    assert.deepEqual(storage.calls, []);
-    assert.equal(await value(bob, 'SELECT sum(other)::BIGINT FROM own.t'), 499_500n);
     assert.deepEqual(ownersOfRequests(), ['bob']);
     assert.deepEqual(new Set(catalog.calls.map(({ user }) => user)), new Set(['bob']));
     assert.ok(catalog.calls.filter(isOf('t')).every(({ headers }) => headers['if-none-match'] === undefined));
@@ -294,7 +292,7 @@ describe("storage's own trace of all of this", () => {
   it("has no request with another user's key, another table's or a static one", async () => {
     const { host } = new URL(storage.url);
     const requests = (await trace.requests()).filter((each) => each.host === host);
-    assert.ok(requests.length > 100, `${requests.length} requests`);
+    assert.ok(requests.length > 200, `${requests.length} requests`);
     const foreign = requests.filter(({ accessKey, location }) => {
       const key = catalog.keys.get(accessKey);
       return key === undefined || !location.startsWith(`${key.prefix}/`);

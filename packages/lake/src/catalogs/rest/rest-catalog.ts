@@ -11,7 +11,6 @@ import type { CatalogCaller, CatalogClient, CatalogFactory } from '../catalog-fa
 import { quotedPath } from '../name-errors.js';
 import type { ListedRelation } from '../writable-catalog.js';
 import { KeptLoads } from './kept-loads.js';
-import { createKnownFiles, type KnownFiles } from './known-files.js';
 import { baseOf } from './rest-config.js';
 import { generalError, problemOf } from './rest-errors.js';
 import { listIdentifiers, listNamespaces, schemaNotFound } from './rest-names.js';
@@ -38,16 +37,12 @@ export interface RestCatalogPlace {
   /** Opens files for which the catalog gave out no credentials; undefined: they are refused. */
   readonly staticStore: ObjectStore | undefined;
   readonly loads: KeptLoads;
-  readonly known: KnownFiles;
 }
 
-export interface RestCatalogsOptions extends Omit<RestCatalogPlace, 'service' | 'turns' | 'loads' | 'known'> {
+export interface RestCatalogsOptions extends Omit<RestCatalogPlace, 'service' | 'turns' | 'loads'> {
   /** Memory for tables that users loaded, so that the catalog need not send them again; with 0 it always does. */
   readonly maxKeptBytes: number;
 }
-
-/** Some 15,000 files. */
-const knownFiles = { ttlMs: 60_000, maxBytes: 16 * 1024 * 1024 };
 
 /** One REST catalog, for whoever asks. */
 export function createRestCatalogs({ maxKeptBytes, ...options }: RestCatalogsOptions): CatalogFactory {
@@ -58,7 +53,6 @@ export function createRestCatalogs({ maxKeptBytes, ...options }: RestCatalogsOpt
     service: createRestService({ breaker: createServiceBreaker(), connections }),
     turns: createWriterTurns(),
     loads: new KeptLoads(maxKeptBytes),
-    known: createKnownFiles({ ...knownFiles, now: () => performance.now() }),
     storage: { ...options.storage, connections },
   };
   return { kind: 'rest', open: (caller) => createRestCatalog(place, caller) };
@@ -70,7 +64,6 @@ export function createRestCatalog(place: RestCatalogPlace, caller: CatalogCaller
   const stores = createTableStores(session, {
     place: place.storage,
     fallback: place.staticStore,
-    known: place.known,
     catalog: JSON.stringify([place.url, warehouse ?? null]),
   });
   const tables = { session, stores, loads: place.loads.ofUser() };

@@ -41,7 +41,7 @@ const credentialsEndpoint = 'GET /v1/{prefix}/namespaces/{namespace}/tables/{tab
 
 export function createTableStores(
   session: RestSession,
-  options: Pick<VendedStoreOptions, 'place' | 'fallback' | 'known'> & {
+  options: Pick<VendedStoreOptions, 'place' | 'fallback'> & {
     /** Which catalog: its address and warehouse. */
     readonly catalog: string;
   },

@@ -8,9 +8,7 @@ import { createRoutedStore, schemeOf } from '../../storage/location-store.js';
 import type { ObjectStore } from '../../storage/object-store.js';
 import { renewalTimeMs, type S3Credentials } from '../../storage/s3/renewing-credentials.js';
 import { createS3Store, type S3StoreOptions } from '../../storage/s3/s3-store.js';
-import type { KnownFiles } from './known-files.js';
-import { isBelow, isWithin } from './location-prefix.js';
-import { rememberFiles } from './remembering-store.js';
+import { isWithin } from './location-prefix.js';
 import { catalogError } from './rest-errors.js';
 import { createStaticReads } from './static-reads.js';
 
@@ -27,8 +25,6 @@ export interface VendedStoreOptions {
   readonly tableLocation: string;
   /** Which catalog's table it is; see ObjectStore. */
   readonly scope: string;
-  /** Of the files of all tables of the catalog. */
-  readonly known: KnownFiles;
   readonly vended: readonly VendedProperties[];
   /** Asks the catalog anew, as the same user. */
   renew(signal: AbortSignal): Promise<readonly VendedProperties[]>;
@@ -67,21 +63,7 @@ export function createVendedStore(options: VendedStoreOptions): ObjectStore {
     return store;
   };
   const servers = new Set(vended.map(({ properties }) => endpointOf(options, properties) ?? ''));
-  const scope = JSON.stringify([options.scope, ...servers]);
-  return rememberFiles(createRoutedStore(storeOf, { scope }), {
-    known: options.known,
-    scope,
-    isGranted: (location) => isGranted(options, location),
-  });
-}
-
-/**
- * Whether a file is the table's own, and its credentials are those of a place and not of whatever they may open. A manifest
- * can name any file, so all others are asked for with the credentials of the user each time.
- */
-function isGranted({ vended, tableLocation }: VendedStoreOptions, location: string): boolean {
-  const entry = entryFor(vended, location);
-  return entry !== undefined && isBelow(location, entry.prefix) && isBelow(location, tableLocation);
+  return createRoutedStore(storeOf, { scope: JSON.stringify([options.scope, ...servers]) });
 }
 
 function endpointOf(

@@ -5,7 +5,6 @@ import { createConnections } from '../../../storage/remote/connections.js';
 import { startTestServer, type TestServer } from '../../../storage/testing/test-server.js';
 import type { CatalogClient } from '../../catalog-factory.js';
 import { KeptLoads } from '../kept-loads.js';
-import { createKnownFiles } from '../known-files.js';
 import { createRestCatalog, type RestCatalogPlace } from '../rest-catalog.js';
 import { createRestService, type RestServiceOptions } from '../rest-service.js';
 import { createServiceBreaker } from '../service-breaker.js';
@@ -45,7 +44,6 @@ export async function startRestServer(): Promise<RestServer> {
       }),
       turns: createWriterTurns(),
       loads: new KeptLoads(1024 * 1024),
-      known: createKnownFiles({ ttlMs: 60_000, maxBytes: 1024 * 1024, now: () => 0 }),
       correlation: () => ({ 'x-request-id': 'r1' }),
       storage: {},
       staticStore: undefined,
