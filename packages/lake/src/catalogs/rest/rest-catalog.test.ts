@@ -58,6 +58,16 @@ describe('the configuration of a REST catalog', () => {
     assert.deepEqual(await catalog.listNamespaces([]), []);
   });
 
+  it('is an error when it is not what it should be', async () => {
+    const separators = ['', '%', '%zz', '/', 'a b'].map((text) => ({
+      defaults: { 'namespace-separator': text },
+    }));
+    for (const wrong of [{ endpoints: 'all' }, { endpoints: [1] }, { overrides: [] }, ...separators]) {
+      on('GET /v1/config', json(wrong));
+      await assert.rejects(catalog.listNamespaces(['a']), { code: 'CATALOG_ERROR' }, JSON.stringify(wrong));
+    }
+  });
+
   it('does not send tokens to another place over an open line', async () => {
     on('GET /v1/config', json({ defaults: {}, overrides: { uri: 'http://elsewhere.example' } }));
     await assert.rejects(catalog.listNamespaces([]), {

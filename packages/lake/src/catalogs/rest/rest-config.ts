@@ -33,30 +33,45 @@ const impliedEndpoints: ReadonlySet<string> = new Set([
 
 /** Throws CATALOG_ERROR when it is not one: what it would have said is never guessed. */
 export function readConfig({ body }: RestAnswer, configured: URL): RestConfig {
-  const fields = configFields(body);
-  const defaults = fields.stringMap('defaults');
+  try {
+    return configOf(
+      new JsonFields(parseJson(body, 'The configuration'), 'The configuration of the catalog'),
+      configured,
+    );
+  } catch (error) {
+    if (error instanceof QueryError && error.code === 'CATALOG_ERROR') throw error;
+    const cause = error instanceof QueryError ? error.message : 'it is not JSON.';
+    throw catalogError(`does not answer its configuration: ${cause.replace(/\.$/, '')}`, {
+      cause: error,
+      retryable: false,
+    });
+  }
+}
+
+function configOf(fields: JsonFields, configured: URL): RestConfig {
   const overrides = fields.stringMap('overrides');
-  const properties = new Map([...defaults, ...overrides]);
+  const properties = new Map([...fields.stringMap('defaults'), ...overrides]);
   const endpoints = fields.strings('endpoints');
   const supported = endpoints === undefined ? impliedEndpoints : new Set(endpoints);
+  const separator = properties.get('namespace-separator');
+  if (separator !== undefined && !isSeparator(separator))
+    throw catalogError('names a separator of namespace levels that is none', { retryable: false });
   return {
     baseUrl: movedTo(overrides.get('uri'), configured),
-    routes: createRoutes(properties.get('prefix'), properties.get('namespace-separator')),
+    routes: createRoutes(properties.get('prefix'), separator),
     properties,
     has: (endpoint) => supported.has(endpoint),
     listsEndpoints: endpoints !== undefined,
   };
 }
 
-function configFields(body: Uint8Array): JsonFields {
+/** Percent-encoded as it stands in a path: `%1F`, `%2E`. */
+function isSeparator(text: string): boolean {
+  if (!/^(%[0-9a-f]{2}|[\w.~-])+$/i.test(text)) return false;
   try {
-    return new JsonFields(parseJson(body, 'The configuration'), 'The configuration of the catalog');
-  } catch (error) {
-    const cause = error instanceof QueryError ? error.message : 'it is not JSON.';
-    throw catalogError(`does not answer its configuration: ${cause.replace(/\.$/, '')}`, {
-      cause: error,
-      retryable: false,
-    });
+    return decodeURIComponent(text) !== '';
+  } catch {
+    return false;
   }
 }
 

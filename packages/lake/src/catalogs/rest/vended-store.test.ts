@@ -115,6 +115,28 @@ describe('credentials that a catalog gives out for a table', () => {
     assert.equal(rest.server.requests.at(-1)?.headers['x-iceberg-access-delegation'], 'vended-credentials');
   });
 
+  it('that cannot be any, or for a server that is none, are an error of the catalog', async () => {
+    for (const wrong of [
+      { 's3.endpoint': 'storage' },
+      { 's3.endpoint': 'file:///etc/passwd' },
+      { 's3.access-key-id': 'a\nb: c' },
+      { 's3.session-token': 'é' },
+      { 's3.secret-access-key': '' },
+    ]) {
+      rest.on(
+        endpoint,
+        json(loadedOrders({ config: { 's3.endpoint': s3.server.url, ...keys('k'), ...wrong } })),
+      );
+      const { store } = await clientOf(rest.place(), 'ada').loadTable(orders);
+      await assert.rejects(
+        store.head('s3://lake/orders/a'),
+        { code: 'CATALOG_ERROR' },
+        JSON.stringify(wrong),
+      );
+    }
+    assert.deepEqual(keysUsed(), []);
+  });
+
   it('that are not given out again are an error that says so', async () => {
     rest.on(endpoint, json(loadedOrders({ config: { 's3.endpoint': s3.server.url, ...keys('old') } })));
     const { store } = await clientOf(rest.place(), 'ada').loadTable(orders);

@@ -95,12 +95,17 @@ function sameEntry(vended: readonly VendedProperties[], prefix: string): VendedP
 
 function openEntry(options: VendedStoreOptions, { prefix, properties }: VendedProperties): ObjectStore {
   const { place, renew, tableName } = options;
+  const server = endpointOf(options, properties);
+  if (server !== undefined && !isWebAddress(server))
+    throw catalogError(`names a storage server for ${tableName} that is no http or https address`, {
+      retryable: false,
+    });
   let current: ReadonlyMap<string, string> | undefined = properties;
   const region = regions.map((name) => properties.get(name)).find((each) => each !== undefined);
   const style = properties.get(pathStyle);
   return createS3Store({
     ...place,
-    endpoint: endpointOf(options, properties),
+    endpoint: server,
     region: region ?? place.region,
     pathStyle: style === undefined ? place.pathStyle : style.toLowerCase() === 'true',
     access: {
@@ -121,16 +126,24 @@ function openEntry(options: VendedStoreOptions, { prefix, properties }: VendedPr
   });
 }
 
+function isWebAddress(text: string): boolean {
+  return URL.canParse(text) && ['http:', 'https:'].includes(new URL(text).protocol);
+}
+
 function credentialsOf(properties: ReadonlyMap<string, string>, tableName: string): S3Credentials {
   const accessKeyId = properties.get(accessKey);
   const secretAccessKey = properties.get(secretKey);
   if (accessKeyId === undefined || secretAccessKey === undefined)
     throw catalogError(`gives out only half of the credentials for ${tableName}`, { retryable: false });
+  const token = properties.get(sessionToken);
+  // They become headers of requests.
+  if (![accessKeyId, secretAccessKey, token ?? 'none'].every((each) => /^[\x20-\x7e]+$/.test(each)))
+    throw catalogError(`gives out credentials for ${tableName} that cannot be any`, { retryable: false });
   const expiryMs = expiryOf(properties);
   return {
     accessKeyId,
     secretAccessKey,
-    sessionToken: properties.get(sessionToken),
+    sessionToken: token,
     ...(expiryMs !== undefined && { expiresAt: new Date(expiryMs) }),
   };
 }
