@@ -2,7 +2,13 @@
  * The views under which a fragment's SQL finds its tables. A scan view reads staged files; a stub view has the same
  * columns over a Parquet file without rows and is what planning binds against (docs/ARCHITECTURE.md, "Planning").
  */
-import { type CountedRows, deletionColumns, type NestedField, positionColumns } from '@svc/lake';
+import {
+  type ColumnSource,
+  type CountedRows,
+  deletionColumns,
+  type NestedField,
+  positionColumns,
+} from '@svc/lake';
 import { filesPlaceholder, quoteIdentifier, quoteString, type ScanFilter, scanFilterSql } from '@svc/sql';
 import type { FragmentFiles } from '../request.js';
 import { deletesJoinSql, deletesSql, inheritedSql, positionSql, readsFileRows } from './deletes-sql.js';
