@@ -401,7 +401,7 @@ function readPlanning(lines) {
         unit: 'scenarios',
       }),
       ...figures.map(({ scenario, measured, reference }) =>
-        ratioBar({ name: `planning ${scenario}`, measured, reference, unit: 'ms', atMost: 0.5 }),
+        ratioBar({ name: `planning ${scenario}`, measured, reference, unit: 'ms', atMost: 0.4 }),
       ),
       exactBar({ name: 'planning memories measured', measured: memory.length, wanted: 2, unit: 'processes' }),
       ...memory.map(({ name, measured }) =>
