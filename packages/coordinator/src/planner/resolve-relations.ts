@@ -41,7 +41,6 @@ const maxDepth = 32;
 
 interface Resolving extends TimeTravelOptions {
   readonly dependencies: PlannerDependencies;
-  readonly nowMs: number;
   /** Answers each table as it was when the statement first asked for it. */
   readonly catalogs: CatalogDirectory;
   readonly tables: ResolvedTables;
