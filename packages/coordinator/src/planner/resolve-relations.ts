@@ -136,8 +136,11 @@ async function addView(state: Resolving, { request, settings, place, view, path 
   };
   const query = await state.dependencies.analyzer.analyzeView(sql, ownerOf(state.session), state.signal);
   refuseInView(query, name);
-  for (const reference of query.gated.tables)
-    await resolve(state, { name: reference, pin: { kind: 'current' } }, own, [...path, key]);
+  const { namesRowLineage } = query.gated;
+  for (const reference of query.gated.tables) {
+    const inView: TableRequest = { name: reference, pin: { kind: 'current' }, namesRowLineage };
+    await resolve(state, inView, own, [...path, key]);
+  }
   state.usesStatementValues ||= query.gated.usesStatementValues;
   state.views.set(key, {
     catalog,
