@@ -40,6 +40,8 @@ function printStatement(parser: DuckDbParser, statement: Statement, profile: Gat
     parameters: gated.parameters,
     volatile: gated.hasVolatile,
     statementValues: gated.usesStatementValues,
+    rowLineage: gated.namesRowLineage,
+    unnamedColumns: gated.namesRowLineage && gated.hasUnnamedColumns,
   };
   return [head, ...printDetails(parts)].join(' ');
 }

@@ -102,6 +102,18 @@ describe('tables of all shapes', () => {
     }
   });
 
+  it('show their row ids where they are named, and never in a star', async () => {
+    const table = 'shapes.v3_types';
+    assert.equal((await rows(client, `SELECT * FROM ${table} LIMIT 1`))[0]?.length, 12);
+    await assert.rejects(rows(client, `SELECT *, _row_id FROM ${table}`), {
+      code: 'NOT_SUPPORTED',
+      message: /_row_id .* of shapes\.v3_types lists columns by name only/,
+    });
+    const filtered = `SELECT count(*) FROM ${table} WHERE _row_id >= 0 AND _last_updated_sequence_number > 0`;
+    assert.deepEqual(await rows(client, filtered), await rows(client, `SELECT count(*) FROM ${table}`));
+    await assert.rejects(rows(client, 'SELECT _row_id FROM shapes.v2_plain_keys'), { code: 'BINDING_ERROR' });
+  });
+
   it('in other formats than Parquet are refused, naming the file and the format', async () => {
     for (const format of ['ORC', 'AVRO'])
       await assert.rejects(texts(`SELECT id FROM shapes.v2_${format.toLowerCase()}`), {

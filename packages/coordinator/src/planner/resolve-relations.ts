@@ -137,12 +137,13 @@ async function addView(state: Resolving, { request, settings, place, view, path 
   const owner = ownerOf(state.session);
   const { query, answer } = await readView({ analyzer, view, name, owner, signal: state.signal });
   refuseInView(query, name);
+  const { namesRowLineage } = query.gated;
   const viewNames = new Map<string, string>();
   for (const reference of query.gated.tables) {
     const suffix = `v${state.pinnedCount++}`;
     const request = await pinReference(state.dependencies, reference, suffix, state);
     if (request.viewName !== undefined) viewNames.set(tableKey(reference), request.viewName);
-    await resolve(state, request, own, [...path, key]);
+    await resolve(state, { ...request, namesRowLineage }, own, [...path, key]);
   }
   state.usesStatementValues ||= query.gated.usesStatementValues;
   state.views.set(key, {

@@ -203,6 +203,34 @@ test('nothing of a statement is computed of a row that is deleted by any means',
     assert.deepEqual(await left(files, deletes, sql), ['200']);
 });
 
+test('row ids are those of the rows, or follow from the position in the whole file', async () => {
+  const lease = await engine.pool.lease({ owner: 'ada', lane: 'query' });
+  try {
+    const path = join(lease.inputDirectory, 'rows.parquet');
+    const rows = 'SELECT unnest([NULL, 7, NULL])::BIGINT AS id, 10::BIGINT AS __row_delta';
+    const lineage = [field('_row_id', long), field('_last_updated_sequence_number', long)];
+    const group: StagedGroup = {
+      sources: [
+        { kind: 'row-id', stored: columnOf('id', long), type: long },
+        { kind: 'sequence-number', stored: undefined, type: long },
+      ],
+      ...{ paths: [path], locations: ['a'], hasRowDelta: true },
+      origins: [{ sequenceNumber: 4n, partition: 0, firstRowId: 1000n }],
+    };
+    const session = { tables: [table], defaultCatalog: 'lake', defaultSchema: 's', settings: {} };
+    await lease.execute([
+      `COPY (${rows}) TO '${path}' (FORMAT parquet)`,
+      ...sessionStatements(session),
+      scanViewSql(table, lineage, [group]),
+    ]);
+    const sql =
+      "SELECT string_agg(_row_id || ':' || _last_updated_sequence_number, ' ' ORDER BY _row_id) FROM t";
+    assert.equal(await lease.queryText(sql, []), '7:4 1010:4 1012:4');
+  } finally {
+    await lease.release();
+  }
+});
+
 function field(name: string, type: IcebergType): NestedField {
   return { id: 1, name, required: false, type };
 }

@@ -123,12 +123,16 @@ function keySql(source: ColumnSource | undefined): string {
 
 /** What the metadata says of the groups' files, as rows. */
 function filesSql(groups: readonly StagedGroup[]): string {
-  const rows = groups.flatMap(({ paths, locations, origins = [] }) =>
-    paths.map((path, index) => {
+  // A path once, even if a damaged table has a file twice: a row must not be joined with two.
+  const rows = new Map<string, string>();
+  for (const { paths, locations, origins = [] } of groups)
+    for (const [index, path] of paths.entries()) {
       const { sequenceNumber = 0n, partition = 0, firstRowId = null } = origins[index] ?? {};
-      return `(${quoteString(path)}, ${quoteString(locations[index] ?? '')}, ${sequenceNumber}::BIGINT, ${partition}, ${firstRowId ?? 'NULL'}::BIGINT)`;
-    }),
-  );
+      rows.set(
+        path,
+        `(${quoteString(path)}, ${quoteString(locations[index] ?? '')}, ${sequenceNumber}::BIGINT, ${partition}, ${firstRowId ?? 'NULL'}::BIGINT)`,
+      );
+    }
   const columns = Object.values(fileColumns).map(quoteIdentifier).join(', ');
-  return `(SELECT * FROM (VALUES ${rows.join(', ')}) AS v(${columns}))`;
+  return `(SELECT * FROM (VALUES ${[...rows.values()].join(', ')}) AS v(${columns}))`;
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { jsonNumber } from '../iceberg/spec/lossless-json.js';
 import { parseNameMapping } from '../iceberg/spec/name-mapping.js';
+import { lastUpdatedField, rowIdField } from '../iceberg/spec/row-lineage.js';
 import type { IcebergType, NestedField, PrimitiveTypeName } from '../iceberg/spec/types.js';
 import { storeWith } from '../parquet/fakes/memory-store.js';
 import { readFooter } from '../parquet/read-footer.js';
@@ -55,6 +56,22 @@ test('columns added since are NULL or their initial default; columns not wanted 
     { kind: 'constant', value: null, type: { kind: 'long' } },
   ]);
   assert.deepEqual(columnNames, []);
+});
+
+test('row ids and sequence numbers are inherited, unless the file has them', async () => {
+  const stored = await map('rows.parquet', [rowIdField, lastUpdatedField], {
+    nameMapping: mappingOf([rowIdField.id, 'none']),
+  });
+  assert.deepEqual(stored.sources, [
+    { kind: 'row-id', stored: undefined, type: rowIdField.type },
+    { kind: 'sequence-number', stored: undefined, type: rowIdField.type },
+  ]);
+  const { sources, columnNames } = await map('types.parquet', [rowIdField], {
+    nameMapping: mappingOf([rowIdField.id, 'i']),
+  });
+  const column = { kind: 'column', name: 'i', isExactType: false, type: rowIdField.type };
+  assert.deepEqual(sources, [{ kind: 'row-id', stored: column, type: rowIdField.type }]);
+  assert.deepEqual(columnNames, ['i']);
 });
 
 test('promoted columns are cast', async () => {
