@@ -50,7 +50,7 @@ export async function planScan(
   const plan = await planFiles(table, pin, request, { files: manifests, ...(signal && { signal }) });
   const fields = [...plan.schema.fields, ...lineage];
   const nameMapping = readNameMapping(table.metadata);
-  const use = bindUse(request, fields);
+  const use = bindUse(request, plan.schema.fields);
   const counter = use && new RowCounter(use);
   const filter = bindFilters(request.filters, plan.schema.fields);
   const assigned = await assignDeletes(plan.files, plan.deletes, signal);
