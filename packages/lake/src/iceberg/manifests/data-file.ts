@@ -24,5 +24,5 @@ export interface DataFile {
   /** Offsets of row groups, or `null`. */
   readonly splitOffsets: readonly number[] | null;
   /** What the manifest says of its rows, where the use that is made of them asks for it. */
-  readonly facts?: RowFacts | undefined;
+  readonly facts?: RowFacts;
 }

@@ -141,7 +141,7 @@ function toDataFile(
     // A file just added has the number that its manifest was given at commit ("Sequence Number Inheritance").
     sequenceNumber: sequenceNumber ?? manifest.sequenceNumber,
     splitOffsets: file.splitOffsets === null ? null : readDeferred(file.splitOffsets),
-    facts,
+    ...(facts && { facts }),
   };
 }
 
