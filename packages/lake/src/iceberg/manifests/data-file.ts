@@ -28,7 +28,7 @@ export interface DataFile extends TableFile {
   /** Offsets of row groups, or `null`. */
   readonly splitOffsets: readonly number[] | null;
   /** What the manifest says of its rows, where the use that is made of them asks for it. */
-  readonly facts?: RowFacts | undefined;
+  readonly facts?: RowFacts;
   /** Format 3: the id of its first row, unless its rows have ids of their own; `null` where rows have none. */
   readonly firstRowId: bigint | null;
 }
