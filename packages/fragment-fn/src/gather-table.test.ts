@@ -128,6 +128,6 @@ test('rows that are counted and not read are in the table once', async () => {
   const id = { kind: 'constant', value: '7', type: column.type } as const;
   const counted = { rowCount: 1000, low: [id], high: [id] };
   await gatherTable(fragment, { ...table, scan: { ...table.scan, counted } }, parts);
-  const unread = statements.filter((sql) => sql.includes('range(1000)'));
+  const unread = statements.filter((sql) => sql.includes('range(999)'));
   assert.deepEqual(unread, statements.slice(1, 2));
 });
