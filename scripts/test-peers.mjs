@@ -64,7 +64,7 @@ async function testLake(tools) {
     await testVariants(tools, (variant) => variantsBeside.includes(variant));
     if (['s3', 'rest', 'shapes'].some(isWanted)) await testStorage(tools);
   } catch (error) {
-    report({ name: 'object storage', ok: false, detail: error.stack });
+    report({ name: 'tables and object storage', ok: false, detail: error.stack });
   }
 }
 

@@ -10,7 +10,7 @@ export function serviceVariants({ tables, tpch, certificate, key }, signIn) {
   const bounded = { ...common, 'query.max_concurrent': 3, 'query.spool_bytes': 64 * 2 ** 20 };
   return {
     plain: { settings: bounded },
-    tables: { settings: bounded },
+    lake: { settings: bounded },
     tls: { settings: { ...common, 'server.tls_cert': certificate, 'server.tls_key': key } },
     expiring: { settings: { ...common, 'session.handle_ttl_secs': 10, 'session.idle_timeout_secs': 12 } },
     ...(signIn === undefined ? {} : signInVariants(common, signIn)),
@@ -22,7 +22,7 @@ export function serviceVariants({ tables, tpch, certificate, key }, signIn) {
  * The variants that run beside the others: client and service wait for each other, so that one pair leaves half of two cores
  * idle. They share a catalog with the others, and write to schemas of their own.
  */
-export const variantsBeside = ['tables', 'tpch'];
+export const variantsBeside = ['lake', 'tpch'];
 
 /** Whether a peer is for a service whose users sign in at the identity provider. */
 export function needsSignIn({ variant }) {
@@ -40,14 +40,14 @@ export const peers = [
   { name: 'tableau jdbc', variant: 'plain', java: 'TableauReplay' },
   { name: 'tool rpcs', variant: 'plain', python: 'replays/rpc_sequences.py' },
   { name: 'power bi', variant: 'plain', python: 'replays/power_bi.py' },
-  { name: 'tables', variant: 'tables', python: 'tables/read_tables.py' },
-  { name: 'metadata', variant: 'tables', python: 'tables/read_metadata.py' },
-  { name: 'replaced', variant: 'tables', python: 'tables/replaced_tables.py' },
-  { name: 'delta', variant: 'tables', python: 'tables/read_delta.py' },
-  { name: 'written', variant: 'tables', python: 'written/write_matrix.py' },
-  { name: 'written pyiceberg', variant: 'tables', python: 'written/read_by_pyiceberg.py', needs: 'written' },
-  { name: 'written duckdb', variant: 'tables', python: 'written/read_by_duckdb.py', needs: 'written' },
-  { name: 'written java', variant: 'tables', iceberg: 'written/ReadByIceberg.java', needs: 'written' },
+  { name: 'tables', variant: 'lake', python: 'tables/read_tables.py' },
+  { name: 'metadata', variant: 'lake', python: 'tables/read_metadata.py' },
+  { name: 'replaced', variant: 'lake', python: 'tables/replaced_tables.py' },
+  { name: 'delta', variant: 'lake', python: 'tables/read_delta.py' },
+  { name: 'written', variant: 'lake', python: 'written/write_matrix.py' },
+  { name: 'written pyiceberg', variant: 'lake', python: 'written/read_by_pyiceberg.py', needs: 'written' },
+  { name: 'written duckdb', variant: 'lake', python: 'written/read_by_duckdb.py', needs: 'written' },
+  { name: 'written java', variant: 'lake', iceberg: 'written/ReadByIceberg.java', needs: 'written' },
   { name: 'page clients', variant: 'plain', page: 'docs/clients.md' },
   { name: 'page readme', variant: 'plain', page: 'README.md' },
   { name: 'tls pyarrow', variant: 'tls', python: 'clients/pyarrow_client.py' },
