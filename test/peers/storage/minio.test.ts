@@ -5,6 +5,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { createMetrics } from '@svc/base';
 import {
@@ -178,6 +179,8 @@ test('a table that pyiceberg wrote is pruned, staged and read equal, with creden
       ],
       [4, 1, 5, 1],
     );
+    // Credentials are used for a second, however soon they end.
+    await delay(1100);
     const before = await counted(metrics);
     const staged = await stageScan(scan, { ...scope, store: vended, directory: scope.lease.inputDirectory });
     const after = await counted(metrics);
@@ -194,7 +197,7 @@ test('a table that pyiceberg wrote is pruned, staged and read equal, with creden
     );
     assert.equal(answer, `(${written.count}, ${written.ids}, ${written.characters})`);
   });
-  assert.ok(given > 5, `credentials were asked for ${given} times`);
+  assert.ok(given >= 2, `credentials were asked for ${given} times`);
 });
 
 const compare = (operator: '>=' | '<', value: number) =>

@@ -206,7 +206,7 @@ describe('credentials that end while a query runs', () => {
   });
 
   /** Each read takes so long that the scan needs several lives, and no key is taken after its end. */
-  const sumOf = async (column: 'a' | 'b', endOf: (accessKey: string) => number) => {
+  const sumOf = async (column: 'a' | 'b', endOf: (accessKey: string) => number, lives: number) => {
     storage.fault = ({ accessKey, location, method }) => {
       if (Date.now() >= endOf(accessKey)) return 'ExpiredToken';
       return method === 'GET' && location.includes('/data/') ? 900 : undefined;
@@ -216,15 +216,15 @@ describe('credentials that end while a query runs', () => {
     assert.deepEqual(new Set(catalog.calls.map(({ user }) => user)), new Set(['ada']));
     for (const { headers } of catalog.calls) tokens.add(headers.authorization);
     const keys = new Set(storage.calls.map(({ accessKey }) => accessKey));
-    assert.ok(keys.size >= 4, `${keys.size} keys were used`);
+    assert.ok(keys.size >= lives, `${keys.size} keys were used`);
   };
 
   it('are renewed before their end, by their user, for longer than three lives', async () => {
-    await sumOf('a', (key) => catalog.keys.get(key)?.expiresMs ?? 0);
+    await sumOf('a', (key) => catalog.keys.get(key)?.expiresMs ?? 0, 4);
   });
 
   it('are renewed when storage refuses them before the end that was told', async () => {
-    await sumOf('b', (key) => (catalog.keys.get(key)?.vendedMs ?? 0) + 1000);
+    await sumOf('b', (key) => (catalog.keys.get(key)?.vendedMs ?? 0) + 1000, 2);
     assert.ok(storage.calls.some(({ status }) => status === 400));
   });
 
