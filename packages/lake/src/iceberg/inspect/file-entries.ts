@@ -2,75 +2,30 @@
 import { namedAvroError } from '../avro/avro-error.js';
 import { type AvroFile, readAvroRecords } from '../avro/container-reader.js';
 import { createPacer } from '../avro/pacer.js';
-import {
-  bytes,
-  type FieldShape,
-  integer,
-  integerMap,
-  list,
-  optional,
-  record,
-  row,
-  type Shape,
-  text,
-  withDefault,
-} from '../avro/shapes.js';
+import { integer, record, type Shape } from '../avro/shapes.js';
 import type { TypedPartitionSpec } from '../manifests/data-file.js';
-import { partitionShapes, statusDeleted } from '../manifests/manifest.js';
-import type { PrimitiveValue } from '../spec/values.js';
+import { fileFields, orParquet, type WrittenFile } from '../manifests/file-fields.js';
+import { statusDeleted } from '../manifests/manifest.js';
 
 /** A live file of a snapshot. What was not asked for, or is not written, is `null`. */
-export interface FileEntry {
-  /** 0: data, 1: position deletes, 2: equality deletes. */
-  readonly content: number;
-  readonly location: string;
-  readonly format: string;
-  /** In the order of the spec's fields; `undefined` where a value could not be read. */
-  readonly partition: readonly (PrimitiveValue | null | undefined)[];
-  readonly recordCount: number;
-  readonly sizeBytes: number;
-  readonly columnSizes: ReadonlyMap<number, number> | null;
-  readonly valueCounts: ReadonlyMap<number, number> | null;
-  readonly nullValueCounts: ReadonlyMap<number, number> | null;
-  readonly nanValueCounts: ReadonlyMap<number, number> | null;
-  readonly lowerBounds: ReadonlyMap<number, Uint8Array> | null;
-  readonly upperBounds: ReadonlyMap<number, Uint8Array> | null;
-  readonly keyMetadata: Uint8Array | null;
-  readonly splitOffsets: readonly number[] | null;
-  readonly equalityIds: readonly number[] | null;
-  readonly sortOrderId: number | null;
-}
+export type FileEntry = Pick<WrittenFile, (typeof alwaysRead)[number] | SeldomField>;
 
 /** What is read only when it is asked for. */
 export type SeldomField = keyof typeof notRead;
 
-type WrittenFile = Omit<FileEntry, keyof typeof notRead> & Partial<Pick<FileEntry, keyof typeof notRead>>;
+type ReadFile = Omit<FileEntry, SeldomField> & Partial<Pick<FileEntry, SeldomField>>;
 
 interface WrittenEntry {
   readonly status: number;
-  readonly file: WrittenFile;
+  readonly file: ReadFile;
 }
 
 /** Entries decoded before other work gets its turn. */
 const entriesPerSlice = 500;
 
-const counts = optional(integerMap(integer));
-const bounds = optional(integerMap(bytes));
+const alwaysRead = ['content', 'location', 'format', 'partition', 'recordCount', 'sizeBytes'] as const;
 
 /** The fields that may be large, or are seldom asked for; the others are always read. */
-const seldomFields: { readonly [K in SeldomField]: FieldShape<FileEntry[K]> } = {
-  columnSizes: { id: 108, name: 'column_sizes', shape: counts },
-  valueCounts: { id: 109, name: 'value_counts', shape: counts },
-  nullValueCounts: { id: 110, name: 'null_value_counts', shape: counts },
-  nanValueCounts: { id: 137, name: 'nan_value_counts', shape: counts },
-  lowerBounds: { id: 125, name: 'lower_bounds', shape: bounds },
-  upperBounds: { id: 128, name: 'upper_bounds', shape: bounds },
-  keyMetadata: { id: 131, name: 'key_metadata', shape: optional(bytes) },
-  splitOffsets: { id: 132, name: 'split_offsets', shape: optional(list(integer)) },
-  equalityIds: { id: 135, name: 'equality_ids', shape: optional(list(integer)) },
-  sortOrderId: { id: 140, name: 'sort_order_id', shape: optional(integer) },
-};
-
 const notRead = {
   columnSizes: null,
   valueCounts: null,
@@ -113,15 +68,8 @@ function entryShape(
   });
 }
 
-function fileShape(partitionSpec: TypedPartitionSpec, wanted: ReadonlySet<SeldomField>): Shape<WrittenFile> {
-  const asked = Object.entries(seldomFields).filter(([name]) => wanted.has(name as SeldomField));
-  return record<WrittenFile>({
-    ...Object.fromEntries(asked),
-    content: { id: 134, name: 'content', shape: withDefault(integer, 0) },
-    location: { id: 100, name: 'file_path', shape: text },
-    format: { id: 101, name: 'file_format', shape: withDefault(text, 'PARQUET') },
-    partition: { id: 102, name: 'partition', shape: row(partitionShapes(partitionSpec)) },
-    recordCount: { id: 103, name: 'record_count', shape: integer },
-    sizeBytes: { id: 104, name: 'file_size_in_bytes', shape: integer },
-  });
+function fileShape(partitionSpec: TypedPartitionSpec, wanted: ReadonlySet<SeldomField>): Shape<ReadFile> {
+  const { format, ...fields } = fileFields(partitionSpec, alwaysRead);
+  const asked = fileFields(partitionSpec, [...wanted]);
+  return record<ReadFile>({ ...asked, ...fields, format: orParquet(format) });
 }

@@ -3,43 +3,21 @@ import { QueryError } from '@svc/base';
 import { namedAvroError } from '../avro/avro-error.js';
 import { type AvroFile, readAvroRecords } from '../avro/container-reader.js';
 import { createPacer } from '../avro/pacer.js';
-import {
-  bytes,
-  integer,
-  integerMap,
-  list,
-  long,
-  optional,
-  record,
-  row,
-  type Shape,
-  text,
-  withDefault,
-} from '../avro/shapes.js';
+import { integer, long, optional, record, type Shape } from '../avro/shapes.js';
 import { type BoundFilter, onlyOnFields } from '../expressions/bind-filter.js';
-import { type ColumnMetrics, fileMightMatch } from '../expressions/evaluate-filter.js';
+import { fileMightMatch } from '../expressions/evaluate-filter.js';
 import type { TableFile, TypedPartitionSpec } from './data-file.js';
 import { type DeleteFile, filePathId } from './delete-file.js';
-import { partitionShapes, statusDeleted } from './manifest.js';
+import { fileFields, metricFields, type WrittenFile } from './file-fields.js';
+import { statusDeleted } from './manifest.js';
 import type { ManifestFile } from './manifest-list.js';
 
-interface WrittenFile extends ColumnMetrics {
-  readonly content: number;
-  readonly location: string;
-  readonly format: string;
-  readonly partition: TableFile['partition'];
-  readonly sizeBytes: number;
-  readonly keyMetadata: Uint8Array | null;
-  readonly equalityIds: readonly number[] | null;
-  readonly referencedDataFile: string | null;
-  readonly contentOffset: number | null;
-  readonly contentBytes: number | null;
-}
+type WrittenDeletes = Pick<WrittenFile, (typeof deleteFields)[number]>;
 
 interface WrittenEntry {
   readonly status: number;
   readonly sequenceNumber: bigint | null;
-  readonly file: WrittenFile;
+  readonly file: WrittenDeletes;
 }
 
 export interface DeletePruning {
@@ -92,7 +70,7 @@ export function createDeleteManifestReader(
   };
 }
 
-function toDeleteFile(file: WrittenFile, common: TableFile): DeleteFile {
+function toDeleteFile(file: WrittenDeletes, common: TableFile): DeleteFile {
   if (file.keyMetadata !== null)
     throw new QueryError(
       'UNSUPPORTED_TABLE_FEATURE',
@@ -112,7 +90,7 @@ function toDeleteFile(file: WrittenFile, common: TableFile): DeleteFile {
   };
 }
 
-function toVector(file: WrittenFile, common: TableFile): DeleteFile {
+function toVector(file: WrittenDeletes, common: TableFile): DeleteFile {
   const { referencedDataFile, contentOffset: start, contentBytes: length } = file;
   if (referencedDataFile === null || start === null || length === null)
     throw corrupt(file, 'is a deletion vector without its place in the file, or without its data file');
@@ -124,37 +102,32 @@ function toVector(file: WrittenFile, common: TableFile): DeleteFile {
   return { ...common, kind: 'vector', referencedDataFile, start, end: start + length };
 }
 
-function equalityIdsOf(file: WrittenFile): ReadonlySet<number> {
+function equalityIdsOf(file: WrittenDeletes): ReadonlySet<number> {
   if (file.equalityIds === null || file.equalityIds.length === 0)
     throw corrupt(file, 'does not say which columns it compares (equality_ids)');
   return new Set(file.equalityIds);
 }
 
-function corrupt(file: WrittenFile, problem: string): QueryError {
+function corrupt(file: WrittenDeletes, problem: string): QueryError {
   return new QueryError('DATA_CORRUPT', `The delete file ${file.location} ${problem}.`);
 }
 
+const deleteFields = [
+  'content',
+  'location',
+  'format',
+  'partition',
+  'sizeBytes',
+  ...metricFields,
+  'keyMetadata',
+  'equalityIds',
+  'referencedDataFile',
+  'contentOffset',
+  'contentBytes',
+] as const;
+
 function entryShape(partitionSpec: TypedPartitionSpec, fieldIds: ReadonlySet<number>): Shape<WrittenEntry> {
-  const counts = optional(integerMap(integer, fieldIds));
-  const bounds = optional(integerMap(bytes, fieldIds));
-  const file = record<WrittenFile>({
-    content: { id: 134, name: 'content', shape: withDefault(integer, 0) },
-    location: { id: 100, name: 'file_path', shape: text },
-    format: { id: 101, name: 'file_format', shape: text },
-    partition: { id: 102, name: 'partition', shape: row(partitionShapes(partitionSpec)) },
-    recordCount: { id: 103, name: 'record_count', shape: integer },
-    sizeBytes: { id: 104, name: 'file_size_in_bytes', shape: integer },
-    valueCounts: { id: 109, name: 'value_counts', shape: counts },
-    nullValueCounts: { id: 110, name: 'null_value_counts', shape: counts },
-    nanValueCounts: { id: 137, name: 'nan_value_counts', shape: counts },
-    lowerBounds: { id: 125, name: 'lower_bounds', shape: bounds },
-    upperBounds: { id: 128, name: 'upper_bounds', shape: bounds },
-    keyMetadata: { id: 131, name: 'key_metadata', shape: optional(bytes) },
-    equalityIds: { id: 135, name: 'equality_ids', shape: optional(list(integer)) },
-    referencedDataFile: { id: 143, name: 'referenced_data_file', shape: optional(text) },
-    contentOffset: { id: 144, name: 'content_offset', shape: optional(integer) },
-    contentBytes: { id: 145, name: 'content_size_in_bytes', shape: optional(integer) },
-  });
+  const file = record<WrittenDeletes>(fileFields(partitionSpec, deleteFields, fieldIds));
   return record<WrittenEntry>({
     status: { id: 0, name: 'status', shape: integer },
     sequenceNumber: { id: 3, name: 'sequence_number', shape: optional(long) },

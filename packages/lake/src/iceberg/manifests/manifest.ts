@@ -9,31 +9,18 @@ import type { AvroFile } from '../avro/container-reader.js';
 import { readAvroRecords } from '../avro/container-reader.js';
 import { createPacer } from '../avro/pacer.js';
 import {
-  boolean,
-  bytes,
   type Deferred,
   deferred,
-  type FieldShape,
-  floating,
   integer,
-  integerMap,
-  list,
   long,
   optional,
-  type Read,
   readDeferred,
   record,
-  row,
   type Shape,
-  skipped,
-  text,
-  withDefault,
 } from '../avro/shapes.js';
 import type { ColumnMetrics } from '../expressions/evaluate-filter.js';
-import { decodeUnscaled } from '../spec/binary-value.js';
-import type { PrimitiveType } from '../spec/types.js';
-import type { PrimitiveValue } from '../spec/values.js';
 import type { DataFile, TypedPartitionSpec } from './data-file.js';
+import { fileFields, metricFields, type WrittenFile } from './file-fields.js';
 import type { ManifestFile } from './manifest-list.js';
 
 /** Decides by what is cheap to read; both answers true keep the file. */
@@ -53,21 +40,17 @@ export interface ManifestContent {
   readonly liveBytes: number;
 }
 
-interface WrittenFile extends ColumnMetrics {
-  readonly content: number;
+/** What is kept of a file is read late: most files are pruned. */
+type PrunableFile = Pick<WrittenFile, (typeof prunedBy)[number]> & {
   readonly location: Deferred<string>;
   readonly format: Deferred<string>;
-  readonly partition: DataFile['partition'];
-  readonly sizeBytes: number;
   readonly splitOffsets: Deferred<readonly number[] | null> | null;
-  readonly keyMetadata: Uint8Array | null;
-  readonly firstRowId: bigint | null;
-}
+};
 
 interface WrittenEntry {
   readonly status: number;
   readonly sequenceNumber: bigint | null;
-  readonly file: WrittenFile;
+  readonly file: PrunableFile;
 }
 
 export const statusDeleted = 2;
@@ -158,98 +141,23 @@ function entryShape(partitionSpec: TypedPartitionSpec, fieldIds: ReadonlySet<num
   });
 }
 
-function fileShape(partitionSpec: TypedPartitionSpec, fieldIds: ReadonlySet<number>): Shape<WrittenFile> {
-  const counts = optional(integerMap(integer, fieldIds));
-  const bounds = optional(integerMap(bytes, fieldIds));
-  return record<WrittenFile>({
-    content: { id: 134, name: 'content', shape: withDefault(integer, 0) },
-    location: { id: 100, name: 'file_path', shape: deferred(text) },
-    format: { id: 101, name: 'file_format', shape: deferred(text) },
-    partition: { id: 102, name: 'partition', shape: row(partitionShapes(partitionSpec)) },
-    recordCount: { id: 103, name: 'record_count', shape: integer },
-    sizeBytes: { id: 104, name: 'file_size_in_bytes', shape: integer },
-    valueCounts: { id: 109, name: 'value_counts', shape: counts },
-    nullValueCounts: { id: 110, name: 'null_value_counts', shape: counts },
-    nanValueCounts: { id: 137, name: 'nan_value_counts', shape: counts },
-    lowerBounds: { id: 125, name: 'lower_bounds', shape: bounds },
-    upperBounds: { id: 128, name: 'upper_bounds', shape: bounds },
-    splitOffsets: {
-      id: 132,
-      name: 'split_offsets',
-      shape: { absent: { value: null }, ...deferred(optional(list(integer))) },
-    },
-    keyMetadata: { id: 131, name: 'key_metadata', shape: optional(bytes) },
-    firstRowId: { id: 142, name: 'first_row_id', shape: optional(long) },
+const prunedBy = ['content', 'partition', 'sizeBytes', ...metricFields, 'keyMetadata', 'firstRowId'] as const;
+
+function fileShape(partitionSpec: TypedPartitionSpec, fieldIds: ReadonlySet<number>): Shape<PrunableFile> {
+  const { location, format, splitOffsets, ...fields } = fileFields(
+    partitionSpec,
+    [...prunedBy, 'location', 'format', 'splitOffsets'],
+    fieldIds,
+  );
+  return record<PrunableFile>({
+    ...fields,
+    location: { ...location, shape: deferred(location.shape) },
+    format: { ...format, shape: deferred(format.shape) },
+    splitOffsets: { ...splitOffsets, shape: { absent: { value: null }, ...deferred(splitOffsets.shape) } },
   });
 }
 
-export function partitionShapes({
-  spec,
-  types,
-}: TypedPartitionSpec): readonly FieldShape<PrimitiveValue | undefined>[] {
-  return spec.fields.map((field, slot) => ({
-    id: field.fieldId,
-    name: field.name,
-    shape: valueShape(types[slot]),
-  }));
-}
-
-/** How a partition value of the type is written; a value of a source column promoted since is widened. */
-function valueShape(type: PrimitiveType | undefined): Shape<PrimitiveValue | undefined> {
-  switch (type?.kind) {
-    case 'boolean':
-      return boolean;
-    case 'int':
-    case 'date':
-      return integer;
-    case 'long':
-    case 'time':
-      return long;
-    case 'timestamp':
-    case 'timestamptz':
-      return timestampShape(86_400_000_000n);
-    case 'timestamp_ns':
-    case 'timestamptz_ns':
-      return timestampShape(86_400_000_000_000n);
-    case 'float':
-    case 'double':
-      return floating;
-    case 'decimal':
-      return { compile: (written) => mapRead(bytes.compile(written), decodeUnscaled) };
-    case 'string':
-      return text;
-    case 'uuid':
-      return { compile: (written) => (written.kind === 'string' ? skipped : copiedBytes).compile(written) };
-    case 'fixed':
-    case 'binary':
-      return copiedBytes;
-    case 'unknown':
-    case 'unsupported':
-    case undefined:
-      return skipped;
-  }
-}
-
-/** The file would otherwise be held in memory by a few bytes of it. */
-const copiedBytes: Shape<Uint8Array> = {
-  compile: (written) => mapRead(bytes.compile(written), (view) => Uint8Array.from(view)),
-};
-
-/** A date column may have become a timestamp (format 3). */
-function timestampShape(unitsPerDay: bigint): Shape<bigint> {
-  return {
-    compile: (written) =>
-      written.kind === 'int'
-        ? mapRead(integer.compile(written), (days) => BigInt(days) * unitsPerDay)
-        : long.compile(written),
-  };
-}
-
-function mapRead<A, B>(read: Read<A>, convert: (value: A) => B): Read<B> {
-  return (cursor) => convert(read(cursor));
-}
-
-function unexpectedDeleteFile(avro: AvroFile, file: WrittenFile): QueryError {
+function unexpectedDeleteFile(avro: AvroFile, file: PrunableFile): QueryError {
   return new QueryError(
     'DATA_CORRUPT',
     `${avro.source} is a manifest of data files, but lists the delete file ${readDeferred(file.location)}.`,
