@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { FlightClient } from '@svc/flight';
+import { pick, randomFrom } from '../random.js';
 import { rows, value } from './support/results.js';
 import { startService, type TestService } from './support/service.js';
 
@@ -187,19 +188,4 @@ function condition(random: () => number): string {
   const form = random();
   if (form < 0.4) return simple();
   return `(${simple()} ${form < 0.8 ? 'AND' : 'OR'} ${simple()})`;
-}
-
-function pick<T>(choices: readonly T[], random: () => number): T {
-  const choice = choices[Math.floor(random() * choices.length)];
-  if (choice === undefined) throw new Error('nothing to pick from');
-  return choice;
-}
-
-/** Park–Miller: small, and the same on every machine. */
-function randomFrom(start: number): () => number {
-  let state = start % 2_147_483_647;
-  return () => {
-    state = (state * 48_271) % 2_147_483_647;
-    return state / 2_147_483_647;
-  };
 }

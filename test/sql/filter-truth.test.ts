@@ -13,6 +13,7 @@ import {
   scanRequests,
   stubScan,
 } from '@svc/sql';
+import { pick, randomFrom } from '../random.js';
 import { openDuckDbParser, quoteText } from './duckdb-parser.js';
 
 /**
@@ -214,19 +215,4 @@ function printLiteral({ type, value }: Literal): string {
   if (typeof value === 'bigint' && type.startsWith('DECIMAL'))
     return `(${value}::DECIMAL(18,0) / 100)::${type}`;
   return `CAST(${quoteText(String(value))} AS ${type})`;
-}
-
-function pick<T>(choices: readonly T[], random: () => number): T {
-  const choice = choices[Math.floor(random() * choices.length)];
-  if (choice === undefined) throw new Error('nothing to pick from');
-  return choice;
-}
-
-/** Park–Miller: small, and the same on every machine. */
-function randomFrom(start: number): () => number {
-  let state = start % 2_147_483_647;
-  return () => {
-    state = (state * 48_271) % 2_147_483_647;
-    return state / 2_147_483_647;
-  };
 }

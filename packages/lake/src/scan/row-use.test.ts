@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { seededRandom } from '../iceberg/testing/seeded-random.js';
 import { type BoundRows, mayHaveTop, type RowFacts, unitsOfFirst } from './row-use.js';
 
 const field = { id: 1, type: { kind: 'int' } } as const;
@@ -19,7 +20,7 @@ test('rows are counted until there are enough, and only those that are kept for 
 });
 
 test(`no unit with one of the first rows is left out (seed ${seed})`, () => {
-  const random = randomFrom(seed);
+  const random = seededRandom(seed).next;
   let leftOut = 0;
   for (let round = 0; round < 3000; round++) {
     const top: Extract<BoundRows, { kind: 'top' }> = {
@@ -93,13 +94,4 @@ function compareRows(a: Row, b: Row, { descending, nullsFirst }: Top): number {
   if (a.value === null || b.value === null)
     return (Number(b.value === null) - Number(a.value === null)) * (nullsFirst ? 1 : -1);
   return (a.value - b.value) * (descending ? -1 : 1);
-}
-
-/** Park–Miller: small, and the same on every machine. */
-function randomFrom(start: number): () => number {
-  let state = start % 2_147_483_647;
-  return () => {
-    state = (state * 48_271) % 2_147_483_647;
-    return state / 2_147_483_647;
-  };
 }
