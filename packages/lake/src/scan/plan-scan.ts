@@ -6,7 +6,6 @@ import type { ScanRequest } from '@svc/sql';
 import type { LoadedTable } from '../catalogs/catalog.js';
 import type { DeletedRows } from '../deletes/deleted-rows.js';
 import type { MetadataFiles } from '../iceberg/cache/metadata-files.js';
-import { bindFilters } from '../iceberg/expressions/bind-filter.js';
 import type { DataFile, TableFile } from '../iceberg/manifests/data-file.js';
 import type { DeletionVector } from '../iceberg/manifests/delete-file.js';
 import { assignDeletes, type FileDeletes } from '../iceberg/scan/assign-deletes.js';
@@ -23,7 +22,7 @@ import { neededUnits } from './needed-units.js';
 import { type DataFileToPlan, planDataFiles } from './plan-data-files.js';
 import { planDeletes } from './plan-deletes.js';
 import { RowCounter } from './row-counter.js';
-import { type BoundUse, bindUse, nothingKnown, type RowFacts } from './row-use.js';
+import { type BoundUse, nothingKnown, type RowFacts } from './row-use.js';
 import type { TableScan } from './table-scan.js';
 
 export interface PlanScanOptions {
@@ -50,9 +49,8 @@ export async function planScan(
   const plan = await planFiles(table, pin, request, { files: manifests, ...(signal && { signal }) });
   const fields = [...plan.schema.fields, ...lineage];
   const nameMapping = readNameMapping(table.metadata);
-  const use = bindUse(request, plan.schema.fields);
+  const { filter, use } = plan;
   const counter = use && new RowCounter(use);
-  const filter = bindFilters(request.filters, plan.schema.fields);
   const assigned = await assignDeletes(plan.files, plan.deletes, signal);
   const partitionValuesOf = (file: TableFile) => new Map(identityValues(file));
   const { sets, fileCount, bytes } = await planDeletes(assigned, {

@@ -33,6 +33,9 @@ export interface FilePlan {
   /** `undefined` when the table has never been written to. */
   readonly snapshotId: bigint | undefined;
   readonly schema: Schema;
+  /** Of the request, bound to the schema. */
+  readonly filter: BoundFilter;
+  readonly use: BoundUse | undefined;
   readonly files: readonly DataFile[];
   /** All that may take rows of these files away; which does is for `assignDeletes` to say. */
   readonly deletes: readonly DeleteFile[];
@@ -69,10 +72,10 @@ export async function planFiles(
   const tableName = [...table.identifier.namespace, table.identifier.name].join('.');
   const { snapshot, schema } = resolveSnapshot(table.metadata, pin, tableName);
   checkReadableColumns(schema, request.columns, tableName);
-  if (snapshot === undefined)
-    return { snapshotId: undefined, schema, files: [], deletes: [], counts: noCounts };
   const filter = bindFilters(request.filters, schema.fields);
   const use = bindUse(request, schema.fields);
+  if (snapshot === undefined)
+    return { snapshotId: undefined, schema, filter, use, files: [], deletes: [], counts: noCounts };
   const planner: Planner = {
     table,
     tableName,
@@ -99,6 +102,8 @@ export async function planFiles(
   return {
     snapshotId: snapshot.snapshotId,
     schema,
+    filter,
+    use,
     files,
     deletes,
     counts: countAll(list, needed, reads, snapshot, files),
