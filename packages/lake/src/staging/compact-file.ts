@@ -154,6 +154,7 @@ async function write(
       layout,
       sourceOf: (chunk) => sources.stepFor(chunk),
       budget: cache.budget,
+      buffers: cache.buffers,
       openFile: cache.openFile,
       signal,
     });
@@ -212,15 +213,13 @@ class ChunkSources {
     const file = await cache.withEntry(entry, signal, (path) => open(path, 'r'));
     if (file === undefined) return;
     this.#closers.push(() => file.close());
-    const read: RangeReader = async (start, end) => {
-      const buffer = Buffer.allocUnsafeSlow(end - start);
-      const { bytesRead } = await file.read(buffer, 0, buffer.length, start);
-      if (bytesRead !== buffer.length)
+    const read: RangeReader = async (into, start) => {
+      const { bytesRead } = await file.read(into, 0, into.length, start);
+      if (bytesRead !== into.length)
         throw new QueryError(
           'STORAGE_ERROR',
           `The staged copy of ${displayLocation(this.#info.location)} is cut short.`,
         );
-      return buffer;
     };
     const { chunks } = layOut(this.#footer, entry.header.selection, headerLength(entry.header));
     for (const chunk of chunks) this.#readers.set(this.#indexOf(chunk), { read, start: chunk.targetStart });
@@ -238,13 +237,18 @@ class ChunkSources {
     for (const close of this.#closers) await close();
   }
 
-  readonly #readStorage: RangeReader = async (start, end, signal) => {
+  readonly #readStorage: RangeReader = async (into, start, signal) => {
     const { location, version } = this.#info;
-    const [bytes] = await this.#context.store.readRanges(location, [{ start, end }], { version, signal });
-    if (bytes?.length !== end - start)
+    const range = { start, end: start + into.length };
+    const [bytes] = await this.#context.store.readRanges(location, [range], {
+      version,
+      signal,
+      into: [into],
+    });
+    if (bytes?.length !== into.length)
       throw new QueryError('DATA_CORRUPT', `${displayLocation(location)} answered fewer bytes than it has.`);
-    this.bytesFetched += bytes.length;
-    return bytes;
+    if (bytes !== into) into.set(bytes);
+    this.bytesFetched += into.length;
   };
 
   #indexOf(chunk: PlacedChunk): number {

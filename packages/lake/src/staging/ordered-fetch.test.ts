@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { QueryError } from '@svc/base';
 import { seededRandom } from '../parquet/fakes/memory-store.js';
+import { BufferPool } from '../storage/buffer-pool.js';
 import { ByteBudget } from '../storage/byte-budget.js';
 import { type CopyStep, planFetches } from '../storage/copy-plan.js';
 import { fetchInOrder, type RangeReader } from './ordered-fetch.js';
@@ -14,16 +15,18 @@ class Source {
   failAt = Number.POSITIVE_INFINITY;
   readonly #random = seededRandom(3);
 
-  readonly read: RangeReader = async (start, end, signal) => {
+  readonly read: RangeReader = async (into, start, signal) => {
     this.started += 1;
-    this.held += end - start;
+    this.held += into.length;
     this.mostHeld = Math.max(this.mostHeld, this.held);
     for (let turn = Math.floor(this.#random() * 5); turn >= 0; turn--) await new Promise(setImmediate);
     if (signal.aborted) throw QueryError.from(signal.reason);
     if (start >= this.failAt) throw new QueryError('STORAGE_ERROR', 'f failed.');
-    return Uint8Array.from({ length: end - start }, (_unused, index) => (start + index) % 251);
+    for (const index of into.keys()) into[index] = (start + index) % 251;
   };
 }
+
+const buffers = new BufferPool(1000);
 
 const fetchesOf = (source: Source, count: number) =>
   planFetches([{ source: source.read, start: 0, end: count * 100 }], { maxFetchBytes: 100, maxGapBytes: 0 });
@@ -32,7 +35,7 @@ test('reads ahead within the budget and answers in order', async () => {
   const source = new Source();
   const budget = new ByteBudget(450);
   let position = 0;
-  for await (const { bytes } of fetchInOrder(fetchesOf(source, 50), { budget, maxConcurrent: 8 })) {
+  for await (const { bytes } of fetchInOrder(fetchesOf(source, 50), { budget, buffers, maxConcurrent: 8 })) {
     assert.equal(bytes[0], position % 251);
     position += bytes.length;
     source.held -= bytes.length;
@@ -47,7 +50,11 @@ test('readers on one budget, each larger than it, all come to an end', async () 
   const totals = await Promise.all(
     Array.from({ length: 5 }, async () => {
       let total = 0;
-      for await (const { bytes } of fetchInOrder(fetchesOf(new Source(), 10), { budget, maxConcurrent: 4 }))
+      for await (const { bytes } of fetchInOrder(fetchesOf(new Source(), 10), {
+        budget,
+        buffers,
+        maxConcurrent: 4,
+      }))
         total += bytes.length;
       return total;
     }),
@@ -58,7 +65,8 @@ test('readers on one budget, each larger than it, all come to an end', async () 
 
 test('ending early, an error and an abort give all of the budget back', async () => {
   const budget = new ByteBudget(300);
-  for await (const _first of fetchInOrder(fetchesOf(new Source(), 20), { budget, maxConcurrent: 3 })) break;
+  for await (const _first of fetchInOrder(fetchesOf(new Source(), 20), { budget, buffers, maxConcurrent: 3 }))
+    break;
   const failing = new Source();
   failing.failAt = 500;
   await assert.rejects(drain(failing), { code: 'STORAGE_ERROR' });
@@ -68,7 +76,12 @@ test('ending early, an error and an abort give all of the budget back', async ()
   assert.ok(budget.tryAcquire(300));
 
   async function drain(source: Source, signal?: AbortSignal): Promise<void> {
-    for await (const _each of fetchInOrder(fetchesOf(source, 20), { budget, maxConcurrent: 3, signal }));
+    for await (const _each of fetchInOrder(fetchesOf(source, 20), {
+      budget,
+      buffers,
+      maxConcurrent: 3,
+      signal,
+    }));
   }
 });
 

@@ -1,39 +1,43 @@
 import { linkAbort, QueryError } from '@svc/base';
+import { type BufferPool, pooledSize } from '../storage/buffer-pool.js';
 import type { ByteBudget } from '../storage/byte-budget.js';
 import type { Fetch } from '../storage/copy-plan.js';
 
-/** Reads `[start, end)` of something; a short answer is an error of its own. */
-export type RangeReader = (start: number, end: number, signal: AbortSignal) => Promise<Uint8Array>;
+/** Reads as many bytes as `into` holds, from `start` on; too few are an error of its own. Once it has answered, nothing is written there. */
+export type RangeReader = (into: Uint8Array, start: number, signal: AbortSignal) => Promise<void>;
 
 export interface OrderedFetchOptions {
   readonly budget: ByteBudget;
+  readonly buffers: BufferPool;
   readonly maxConcurrent: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 interface Running {
   readonly fetch: Fetch<RangeReader>;
-  readonly bytes: Promise<Uint8Array>;
+  readonly into: Uint8Array<ArrayBuffer>;
+  readonly reading: Promise<void>;
 }
 
 /**
  * Reads ahead in parallel and answers in order. Only the first read waits for its share of the budget, further ones
  * start while there is room, so that many readers on one budget never block each other. Ending early aborts the
- * reads under way.
+ * reads under way. The bytes are the caller's until it asks for the next ones.
  */
 export async function* fetchInOrder(
   fetches: readonly Fetch<RangeReader>[],
   options: OrderedFetchOptions,
 ): AsyncGenerator<{ readonly fetch: Fetch<RangeReader>; readonly bytes: Uint8Array }> {
-  const { budget, maxConcurrent } = options;
+  const { budget, buffers, maxConcurrent } = options;
   using abort = linkAbort(options.signal);
   const running: Running[] = [];
   let next = 0;
 
   const start = (fetch: Fetch<RangeReader>): void => {
-    const bytes = fetch.source(fetch.start, fetch.end, abort.signal);
-    bytes.catch(() => undefined); // Reported when its turn comes; until then it is not unhandled.
-    running.push({ fetch, bytes });
+    const into = buffers.take(fetch.end - fetch.start);
+    const reading = fetch.source(into, fetch.start, abort.signal);
+    reading.catch(() => undefined); // Reported when its turn comes; until then it is not unhandled.
+    running.push({ fetch, into, reading });
     next += 1;
   };
 
@@ -41,7 +45,7 @@ export async function* fetchInOrder(
     while (next < fetches.length || running.length > 0) {
       const head = fetches[next];
       if (running.length === 0 && head !== undefined) {
-        await budget.acquire(lengthOf(head), abort.signal);
+        await budget.acquire(bytesOf(head), abort.signal);
         start(head);
       }
       for (
@@ -49,23 +53,24 @@ export async function* fetchInOrder(
         ahead !== undefined && running.length < maxConcurrent;
         ahead = fetches[next]
       ) {
-        if (!budget.tryAcquire(lengthOf(ahead))) break;
+        if (!budget.tryAcquire(bytesOf(ahead))) break;
         start(ahead);
       }
       const first = running[0];
       if (first === undefined) break;
-      const bytes = await first.bytes;
-      yield { fetch: first.fetch, bytes };
+      await first.reading;
+      yield { fetch: first.fetch, bytes: first.into };
       running.shift();
-      budget.release(lengthOf(first.fetch));
+      buffers.giveBack(first.into);
+      budget.release(bytesOf(first.fetch));
     }
   } finally {
     abort.abort(new QueryError('CANCELLED', 'The read was no longer needed.'));
-    await Promise.allSettled(running.map(({ bytes }) => bytes));
-    for (const { fetch } of running) budget.release(lengthOf(fetch));
+    await Promise.allSettled(running.map(({ reading }) => reading));
+    for (const { fetch } of running) budget.release(bytesOf(fetch));
   }
 }
 
-function lengthOf(fetch: Fetch<RangeReader>): number {
-  return fetch.end - fetch.start;
+function bytesOf(fetch: Fetch<RangeReader>): number {
+  return pooledSize(fetch.end - fetch.start);
 }

@@ -1,8 +1,9 @@
 /**
  * The disk cache of staged files: compact Parquet files, bounded in bytes, the least recently used goes first.
  *
- * - An entry appears by a rename after its bytes are durable, is never written again (0444, and a seal shows it if
- *   somebody does), and is served only under the location and version it was made from.
+ * - An entry appears by a rename when it is complete, is never written again (0444, and a seal shows it if somebody
+ *   does), and is served only under the location and version it was made from; by another process than its writer,
+ *   only after its checksum: what a crash of the machine left may be anything.
  * - Using an entry is making a hard link to it. Removing an entry's own name never touches a link, so a query keeps
  *   its files; but it frees no bytes either, so entries with links are not removed to make room, and stay counted.
  * - Several processes may share a folder: each takes up what it finds there, an entry that another one removed is
@@ -11,6 +12,7 @@
 import { mkdir, type open, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { QueryError } from '@svc/base';
+import { BufferPool } from '../storage/buffer-pool.js';
 import { ByteBudget } from '../storage/byte-budget.js';
 import {
   entryName,
@@ -49,6 +51,7 @@ export interface CacheEntry {
 }
 
 const defaultBytesInMemory = 64 * 1024 * 1024;
+const maxFreeBufferBytes = 16 * 1024 * 1024;
 /** Uses are noted on disk at most so often: the order only has to be about right after a restart. */
 const noteEveryMs = 60_000;
 /** How old the knowledge of other processes' entries may be when a file is added. */
@@ -65,6 +68,8 @@ export async function openStagingCache(options: StagingCacheOptions): Promise<St
 
 export class StagingCache {
   readonly budget: ByteBudget;
+  /** For what the budget lets in. */
+  readonly buffers = new BufferPool(maxFreeBufferBytes);
   /** Work on one data file at a time. */
   readonly fileLock = new KeyedLock();
   readonly openFile: typeof open | undefined;

@@ -2,6 +2,7 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { QueryError, throwIfAborted } from '@svc/base';
 import type { ParquetFooter } from '../parquet/footer.js';
+import type { BufferPool } from '../storage/buffer-pool.js';
 import type { ByteBudget } from '../storage/byte-budget.js';
 import { type CopyStep, gapLimit, planFetches } from '../storage/copy-plan.js';
 import { displayLocation } from '../storage/display-location.js';
@@ -24,13 +25,14 @@ export interface WriteEntryOptions {
   /** Where a chunk's bytes are to be had: storage, or an older entry. */
   readonly sourceOf: (chunk: PlacedChunk) => CopyStep<RangeReader>;
   readonly budget: ByteBudget;
+  readonly buffers: BufferPool;
   readonly openFile?: typeof open | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Writes a compact file with its header at `path`, which must not exist, and makes it durable. Whatever fails, nothing
- * is left there; a full disk is DISK_FULL.
+ * Writes a compact file with its header at `path`, which must not exist. Whatever fails, nothing is left there; a full disk is
+ * DISK_FULL. It is not made durable: what a machine that crashed left of it, the checksum tells.
  */
 export async function writeEntry(options: WriteEntryOptions): Promise<SealedHeader> {
   const { path, footer, header } = options;
@@ -40,7 +42,6 @@ export async function writeEntry(options: WriteEntryOptions): Promise<SealedHead
     file = await (options.openFile ?? open)(path, 'wx', 0o444);
     const sealed = await writeContent(file, options);
     await file.utimes(sealed.sealSeconds, sealed.sealSeconds);
-    await file.sync();
     isComplete = true;
     return sealed;
   } catch (error) {
@@ -58,7 +59,7 @@ export async function writeEntry(options: WriteEntryOptions): Promise<SealedHead
 
   async function writeContent(
     handle: FileHandle,
-    { layout, budget, signal }: WriteEntryOptions,
+    { layout, budget, buffers, signal }: WriteEntryOptions,
   ): Promise<SealedHeader> {
     const headerBytes = headerLength(header);
     let position = headerBytes;
@@ -72,6 +73,7 @@ export async function writeEntry(options: WriteEntryOptions): Promise<SealedHead
     const fetches = planFetches(steps, { maxFetchBytes, maxGapBytes: gapLimit(steps, maxGapBytes) });
     for await (const { fetch, bytes } of fetchInOrder(fetches, {
       budget,
+      buffers,
       signal,
       maxConcurrent: maxConcurrentFetches,
     }))

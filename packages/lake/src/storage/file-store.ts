@@ -11,7 +11,14 @@ import { QueryError, throwIfAborted } from '@svc/base';
 import { fileError } from './file-errors.js';
 import { toLocalPath } from './local-path.js';
 import { mapConcurrently } from './map-concurrently.js';
-import type { ByteRange, ListEntry, ObjectInfo, ObjectStore, ReadOptions } from './object-store.js';
+import type {
+  ByteRange,
+  ListEntry,
+  ObjectInfo,
+  ObjectStore,
+  RangeReadOptions,
+  ReadOptions,
+} from './object-store.js';
 import { syncFolder } from './sync-folder.js';
 
 /** Node reads files on four threads by default; more requests only queue there. */
@@ -53,12 +60,14 @@ async function read(location: string, options: ReadOptions = {}): Promise<Uint8A
 async function readRanges(
   location: string,
   ranges: readonly ByteRange[],
-  options: ReadOptions = {},
+  options: RangeReadOptions = {},
 ): Promise<readonly Uint8Array[]> {
   return withOpenFile(location, options, async (file, info) => {
     for (const range of ranges) checkRange(location, range, info.sizeBytes);
-    return mapConcurrently(ranges, { maxConcurrent: maxConcurrentReads, signal: options.signal }, (range) =>
-      readRange(file, location, range, options.signal),
+    return mapConcurrently(
+      ranges,
+      { maxConcurrent: maxConcurrentReads, signal: options.signal },
+      (range, index) => readRange(file, location, range, options.signal, options.into?.[index]),
     );
   });
 }
@@ -196,9 +205,9 @@ async function readRange(
   location: string,
   range: ByteRange,
   signal: AbortSignal | undefined,
+  buffer: Uint8Array = Buffer.allocUnsafeSlow(range.end - range.start),
 ): Promise<Uint8Array> {
   const length = range.end - range.start;
-  const buffer = Buffer.allocUnsafeSlow(length);
   for (let done = 0; done < length; ) {
     throwIfAborted(signal);
     const wanted = Math.min(length - done, maxReadBytes);

@@ -24,6 +24,14 @@ export interface ReadOptions {
   readonly version?: string;
 }
 
+export interface RangeReadOptions extends ReadOptions {
+  /**
+   * Buffers of the ranges' lengths, in their order, that the answer may be made of. Nothing is written to them any more when
+   * there is an answer or an error.
+   */
+  readonly into?: readonly Uint8Array[];
+}
+
 export interface ObjectStore {
   /**
    * What tells its files from those of other stores at the same locations: of which catalog and table, and at which server
@@ -36,7 +44,7 @@ export interface ObjectStore {
   readRanges(
     location: string,
     ranges: readonly ByteRange[],
-    options?: ReadOptions,
+    options?: RangeReadOptions,
   ): Promise<readonly Uint8Array[]>;
   /** Files and folders directly below a prefix folder, by name. A missing folder is empty. */
   list(folder: string, options?: ReadOptions): Promise<readonly ListEntry[]>;

@@ -3,7 +3,7 @@ import { linkAbort, QueryError } from '@svc/base';
 import { type Fetch, planFetches } from '../copy-plan.js';
 import { displayLocation } from '../display-location.js';
 import { mapConcurrently } from '../map-concurrently.js';
-import type { ByteRange, ObjectInfo, ObjectStore, ReadOptions } from '../object-store.js';
+import type { ByteRange, ObjectInfo, ObjectStore, RangeReadOptions, ReadOptions } from '../object-store.js';
 import { kindOfSize } from './latencies.js';
 import type { Outcome, Try } from './outcome.js';
 import type { RequestRunner } from './request-runner.js';
@@ -67,12 +67,12 @@ export function createRemoteReads(
   async function readRanges(
     location: string,
     ranges: readonly ByteRange[],
-    options: ReadOptions = {},
+    options: RangeReadOptions = {},
   ): Promise<readonly Uint8Array[]> {
     for (const range of ranges) checkRange(location, range);
-    const wanted = ranges.map((range) => ({
+    const wanted = ranges.map((range, index) => ({
       range,
-      target: Buffer.allocUnsafeSlow(range.end - range.start),
+      target: options.into?.[index] ?? Buffer.allocUnsafeSlow(range.end - range.start),
     }));
     await readInto(location, wanted, options);
     return wanted.map(({ target }) => target);
