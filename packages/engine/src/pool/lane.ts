@@ -8,6 +8,11 @@ import { type Waiter, WaitingList } from './waiting-list.js';
 
 /** After a failed start, spare hosts are not tried again for this long; a waiting request always tries. */
 const START_RETRY_MS = 1_000;
+/**
+ * How long after a fresh host was given away the next spare is started: not while the new owner's first statement, the slowest
+ * of all, needs the processors.
+ */
+const SPARE_DELAY_MS = 2_000;
 
 /**
  * The hosts of one lane: at most `hosts` leased at a time, and up to `spareHosts` processes more, so that an owner
@@ -27,6 +32,7 @@ export class Lane {
   #replacedCount = 0;
   #isClosed = false;
   #noSparesBeforeMs = 0;
+  #spareTimer: NodeJS.Timeout | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
   readonly #work = new Set<Promise<void>>();
 
@@ -107,6 +113,7 @@ export class Lane {
   close(error: QueryError): void {
     this.#isClosed = true;
     clearTimeout(this.#idleTimer);
+    clearTimeout(this.#spareTimer);
     this.#waiting.rejectAll(error);
   }
 
@@ -152,6 +159,7 @@ export class Lane {
   }
 
   #give(host: PooledHost, waiter: Waiter): void {
+    if (host.owner === undefined) this.#delaySpares(SPARE_DELAY_MS);
     host.state = 'leased';
     host.owner = waiter.owner;
     host.leaseCount++;
@@ -170,7 +178,7 @@ export class Lane {
       ({ state, owner }) => state === 'preparing' && owner === undefined,
     );
     const coming = this.#startingCount + beingFreed.length;
-    const spares = performance.now() < this.#noSparesBeforeMs ? 0 : this.settings.spareHosts;
+    const spares = this.#sparesWanted();
     let missing = neededNow + spares - fresh - coming;
     const capacity = this.settings.hosts + this.settings.spareHosts;
     for (; missing > 0 && this.#hosts.size + this.#startingCount < capacity; missing--) this.#startHost();
@@ -178,6 +186,18 @@ export class Lane {
       .filter((host) => host.owner !== undefined)
       .sort((left, right) => left.idleSinceMs - right.idleSinceMs);
     for (const host of owned.slice(0, Math.max(0, missing))) this.#makeFresh(host);
+  }
+
+  #delaySpares(delayMs: number): void {
+    this.#noSparesBeforeMs = Math.max(this.#noSparesBeforeMs, performance.now() + delayMs);
+  }
+
+  #sparesWanted(): number {
+    const waitMs = this.#noSparesBeforeMs - performance.now();
+    if (waitMs <= 0) return this.settings.spareHosts;
+    clearTimeout(this.#spareTimer);
+    this.#spareTimer = setTimeout(() => this.dispatch(), Math.ceil(waitMs)).unref();
+    return 0;
   }
 
   #startHost(): void {
@@ -202,7 +222,7 @@ export class Lane {
 
   #onStartFailed(error: QueryError): void {
     this.#startingCount--;
-    this.#noSparesBeforeMs = performance.now() + START_RETRY_MS;
+    this.#delaySpares(START_RETRY_MS);
     this.#log.log('error', 'an engine host did not start', { code: error.code, reason: causeText(error) });
     const [waiter] = this.#waiting.all;
     if (waiter) {
@@ -225,7 +245,7 @@ export class Lane {
     }
     // A leased host stays in the count until its lease ends.
     if (host.state === 'leased' || !this.#hosts.has(host)) return;
-    this.#noSparesBeforeMs = performance.now() + START_RETRY_MS;
+    this.#delaySpares(START_RETRY_MS);
     this.#remove(host);
     this.dispatch();
   }

@@ -64,6 +64,7 @@ export async function planDeltaScan(
   const { groups, counts } = await planDataFiles(
     planned.map(({ file, partition }) => ({
       location: dataLocation(location, file.path, file.source),
+      sizeBytes: file.sizeBytes,
       partitionValues: jsonValues(table.partitionFields, partition),
       deletedRows: deletedRowsOf(file, location),
     })),

@@ -1,8 +1,9 @@
+import { LRUCache } from 'lru-cache';
 import { ByteCache } from '../iceberg/cache/byte-cache.js';
-import type { ObjectInfo, ObjectStore } from '../storage/object-store.js';
+import type { HeadWithTail, ObjectInfo, ObjectStore } from '../storage/object-store.js';
 import { type BloomFilterReader, isReadWhole, readBloomFilters } from './bloom-filter.js';
 import type { ParquetFooter } from './footer.js';
-import { readFooter } from './read-footer.js';
+import { guessTailBytes, minFileBytes, readFooter } from './read-footer.js';
 import type { ParquetSchema } from './schema.js';
 
 /** Of an entry beside the bits: its key, with up to sixteen hashes, and its functions. */
@@ -11,7 +12,20 @@ const bytesPerBloom = 1000;
 /** Columns of all distinct schemas that are kept parsed; the files of one table share a few schemas. */
 const maxSchemaColumns = 50_000;
 
+/** Files whose footers were read, so that they are probably kept; each takes about half a kilobyte. */
+const maxReadFiles = 65_536;
+
 export interface FooterCache {
+  /**
+   * What storage says of a file, and its footer: by one request where neither is known, if the file has as many bytes as the
+   * table says.
+   */
+  open(
+    store: ObjectStore,
+    location: string,
+    sizeBytes: number,
+    signal?: AbortSignal,
+  ): Promise<{ readonly info: ObjectInfo; readonly footer: ParquetFooter }>;
   /** The file's footer, fetched once for all who ask at the same time. Throws what readFooter throws. */
   get(store: ObjectStore, info: ObjectInfo, signal?: AbortSignal): Promise<ParquetFooter>;
   /** As readBloomFilters answers; filters that are not kept are fetched together. */
@@ -38,14 +52,43 @@ export function createFooterCache(options: { readonly maxBytes: number }): Foote
     schemas.set(key, schema);
     return schema;
   };
+  const wasRead = new LRUCache<string, true>({ max: maxReadFiles });
+  const fileKey = ({ scope = '' }: ObjectStore, location: string) => JSON.stringify([scope, location]);
+  const get = (
+    store: ObjectStore,
+    info: ObjectInfo,
+    signal: AbortSignal | undefined,
+    tail?: Uint8Array,
+  ): Promise<ParquetFooter> => {
+    const load = async () => {
+      const footer = await readFooter(store, info, parseOnce, undefined, tail);
+      wasRead.set(fileKey(store, info.location), true);
+      return { value: footer, bytes: footer.memoryBytes };
+    };
+    const key = JSON.stringify(['footer', store.scope ?? '', info.location, info.version]);
+    return footers.get(key, load, signal);
+  };
+  const headOf = async (
+    store: ObjectStore,
+    location: string,
+    sizeBytes: number,
+    signal: AbortSignal | undefined,
+  ): Promise<HeadWithTail> => {
+    const options = signal && { signal };
+    if (
+      store.headWithTail === undefined ||
+      !Number.isSafeInteger(sizeBytes) ||
+      sizeBytes < minFileBytes ||
+      wasRead.get(fileKey(store, location)) === true
+    )
+      return { info: await store.head(location, options) };
+    return await store.headWithTail(location, { sizeBytes, tailBytes: guessTailBytes(sizeBytes) }, options);
+  };
   return {
-    get(store, info, signal) {
-      const load = async () => {
-        const footer = await readFooter(store, info, parseOnce);
-        return { value: footer, bytes: footer.memoryBytes };
-      };
-      const key = JSON.stringify(['footer', store.scope ?? '', info.location, info.version]);
-      return footers.get(key, load, signal);
+    get: (store, info, signal) => get(store, info, signal),
+    async open(store, location, sizeBytes, signal) {
+      const { info, tail } = await headOf(store, location, sizeBytes, signal);
+      return { info, footer: await get(store, info, signal, tail) };
     },
     bloomFilters(store, footer, questions, signal) {
       const { version, location } = footer;

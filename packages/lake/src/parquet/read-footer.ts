@@ -6,7 +6,7 @@ import { encryptedError, indexFooter, type ParquetFooter, type SchemaParser } fr
 /** Length of the footer's own length and of the magic bytes behind it. */
 const trailerBytes = 8;
 /** Magic bytes in front, footer and trailer behind. */
-const minFileBytes = 12;
+export const minFileBytes = 12;
 /** A larger footer is refused before it is fetched: it would describe more than a million column chunks. */
 const maxFooterBytes = 128 * 1024 * 1024;
 
@@ -18,18 +18,20 @@ export function guessTailBytes(sizeBytes: number): number {
 
 /**
  * Fetches and indexes a file's footer. Throws DATA_CORRUPT naming the file when it is no Parquet file or damaged,
- * UNSUPPORTED_TABLE_FEATURE when it is encrypted.
+ * UNSUPPORTED_TABLE_FEATURE when it is encrypted. `known` are bytes of the file's end, at least twelve.
  */
 export async function readFooter(
   store: ObjectStore,
   info: ObjectInfo,
   parseOnce?: SchemaParser,
   signal?: AbortSignal,
+  known?: Uint8Array,
 ): Promise<ParquetFooter> {
   const { location, sizeBytes, version } = info;
   const options: ReadOptions = signal === undefined ? { version } : { version, signal };
   if (sizeBytes < minFileBytes) throw corrupt(location, `it has only ${sizeBytes} bytes`);
-  const tail = await readRange(store, location, sizeBytes - guessTailBytes(sizeBytes), sizeBytes, options);
+  const tail =
+    known ?? (await readRange(store, location, sizeBytes - guessTailBytes(sizeBytes), sizeBytes, options));
   const length = footerLength(tail, location);
   const footerStart = sizeBytes - trailerBytes - length;
   if (footerStart < 4) throw corrupt(location, `its footer claims ${length} of ${sizeBytes} bytes`);

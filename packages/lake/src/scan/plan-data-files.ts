@@ -30,6 +30,8 @@ import type { AppliedDeletes, FileGroup, FileOrigin, FileScan, ScanCounts } from
 
 export interface DataFileToPlan {
   readonly location: string;
+  /** As the table says. */
+  readonly sizeBytes: number;
   /** Values, by field id, of columns that the file may lack. */
   readonly partitionValues: ReadonlyMap<number, JsonValue>;
   readonly deletedRows?: DeletedRows | undefined;
@@ -132,8 +134,7 @@ function wantedIds(request: ScanRequest, fields: readonly NestedField[]): Readon
 
 async function planFile(planner: Planner, file: DataFileToPlan): Promise<PlannedFile> {
   const { store, signal, footers, filter } = planner.options;
-  const info = await store.head(file.location, signal && { signal });
-  const footer = await footers.get(store, info, signal);
+  const { info, footer } = await footers.open(store, file.location, file.sizeBytes, signal);
   const sets = file.deleteSets ?? [];
   if (file.deletedRows !== undefined || file.origin !== undefined) checkPositionNames(footer);
   const { mappingKey, mapping, match } = mappingOf(planner, file, footer);

@@ -57,6 +57,7 @@ export async function planDeletes(
     const { groups, counts } = await planDataFiles(
       set.files.map((file) => ({
         location: file.location,
+        sizeBytes: file.sizeBytes,
         partitionValues: isByPosition ? new Map() : options.partitionValuesOf(file),
         origin: {
           sequenceNumber: file.sequenceNumber,

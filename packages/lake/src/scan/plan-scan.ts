@@ -66,6 +66,7 @@ export async function planScan(
     const isOriginNeeded = deleteSets.length > 0 || lineage.length > 0;
     const planned = {
       location: file.location,
+      sizeBytes: file.sizeBytes,
       partitionValues: partitionValuesOf(file),
       deletedRows: vector && deletedRowsOf(vector),
       deleteSets,

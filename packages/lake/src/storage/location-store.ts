@@ -50,6 +50,14 @@ export function createRoutedStore(
   return {
     ...(scope !== undefined && { scope }),
     head: async (location, options) => storeOf(location).head(location, options),
+    headWithTail: async (location, believed, options) => {
+      const store = storeOf(location);
+      return (
+        (await store.headWithTail?.(location, believed, options)) ?? {
+          info: await store.head(location, options),
+        }
+      );
+    },
     read: async (location, options) => storeOf(location).read(location, options),
     readRanges: async (location, ranges, options) => storeOf(location).readRanges(location, ranges, options),
     list: async (folder, options) => storeOf(folder).list(folder, options),

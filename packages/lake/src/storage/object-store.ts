@@ -32,6 +32,17 @@ export interface RangeReadOptions extends ReadOptions {
   readonly into?: readonly Uint8Array[];
 }
 
+export interface BelievedSize {
+  readonly sizeBytes: number;
+  /** At most `sizeBytes`. */
+  readonly tailBytes: number;
+}
+
+export interface HeadWithTail {
+  readonly info: ObjectInfo;
+  readonly tail?: Uint8Array;
+}
+
 export interface ObjectStore {
   /**
    * What tells its files from those of other stores at the same locations: of which catalog and table, and at which server
@@ -39,6 +50,11 @@ export interface ObjectStore {
    */
   readonly scope?: string;
   head(location: string, options?: ReadOptions): Promise<ObjectInfo>;
+  /**
+   * As `head`, of a file that is believed to have so many bytes. Where asking takes a request, its answer may bring the last
+   * `tailBytes` along: never of a file that has another size.
+   */
+  headWithTail?(location: string, believed: BelievedSize, options?: ReadOptions): Promise<HeadWithTail>;
   read(location: string, options?: ReadOptions): Promise<Uint8Array>;
   /** Answers one buffer per range, in the order asked. A range outside of the file is DATA_CORRUPT naming it. */
   readRanges(

@@ -33,6 +33,22 @@ describe('what storage said of a file', () => {
     assert.deepEqual(heads.slice(2), [elsewhere, elsewhere]);
   });
 
+  it('may come with the end of the file, which nobody remembers', async () => {
+    const { memory, store, heads } = counted();
+    await memory.write(file, new Uint8Array([1, 2, 3]));
+    const ended: string[] = [];
+    const headWithTail = async (location: string) => {
+      ended.push(location);
+      return { info: await memory.head(location), tail: new Uint8Array([3]) };
+    };
+    const opened = createKnownFiles().ofClient()({ ...store, headWithTail }, table);
+    const believed = { sizeBytes: 3, tailBytes: 1 };
+    assert.deepEqual((await opened.headWithTail?.(file, believed))?.tail, new Uint8Array([3]));
+    assert.equal((await opened.headWithTail?.(file, believed))?.tail, undefined);
+    await opened.head(file);
+    assert.deepEqual([ended, heads], [[file], []]);
+  });
+
   it('is forgotten when the file is written, removed, or cannot be read', async () => {
     const { memory, store, heads } = counted();
     await memory.write(file, new Uint8Array([1]));

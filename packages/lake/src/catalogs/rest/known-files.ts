@@ -50,14 +50,26 @@ function remembering(
       forget(location);
     }
   };
+  const remember = (info: ObjectInfo): void => {
+    if (isBelow(info.location, tableLocation)) files.set(keyOf(info.location), info);
+  };
   return {
     ...store,
     async head(location, options) {
       const known = files.get(keyOf(location));
       if (known !== undefined && [undefined, known.version].includes(options?.version)) return known;
       const info = await store.head(location, options);
-      if (isBelow(location, tableLocation)) files.set(keyOf(location), info);
+      remember(info);
       return info;
+    },
+    async headWithTail(location, believed, options) {
+      const known = files.get(keyOf(location));
+      if (known !== undefined) return { info: known };
+      const found = (await store.headWithTail?.(location, believed, options)) ?? {
+        info: await store.head(location, options),
+      };
+      remember(found.info);
+      return found;
     },
     read: (location, options) => orForget(location, store.read(location, options)),
     readRanges: (location, ranges, options) =>

@@ -3,7 +3,15 @@ import { linkAbort, QueryError } from '@svc/base';
 import { type Fetch, planFetches } from '../copy-plan.js';
 import { displayLocation } from '../display-location.js';
 import { mapConcurrently } from '../map-concurrently.js';
-import type { ByteRange, ObjectInfo, ObjectStore, RangeReadOptions, ReadOptions } from '../object-store.js';
+import type {
+  BelievedSize,
+  ByteRange,
+  HeadWithTail,
+  ObjectInfo,
+  ObjectStore,
+  RangeReadOptions,
+  ReadOptions,
+} from '../object-store.js';
 import { kindOfSize } from './latencies.js';
 import type { Outcome, Try } from './outcome.js';
 import type { RequestRunner } from './request-runner.js';
@@ -40,14 +48,25 @@ export interface RangeSource {
 export function createRemoteReads(
   source: RangeSource,
   runner: RequestRunner,
-): Pick<ObjectStore, 'head' | 'read' | 'readRanges'> {
-  return { head, read, readRanges };
+): Pick<ObjectStore, 'head' | 'headWithTail' | 'read' | 'readRanges'> {
+  return { head, headWithTail, read, readRanges };
 
   async function head(location: string, options: ReadOptions = {}): Promise<ObjectInfo> {
     const request = { bytes: 0, kind: 'head', what: displayLocation(location), signal: options.signal };
     const info = await runner.run(request, (attempt) => source.head(location, attempt));
     if (options.version !== undefined && info.version !== options.version) throw changedError(location);
     return info;
+  }
+
+  async function headWithTail(
+    location: string,
+    { sizeBytes, tailBytes }: BelievedSize,
+    { signal }: ReadOptions = {},
+  ): Promise<HeadWithTail> {
+    const range = { start: sizeBytes - tailBytes, end: sizeBytes };
+    const found = await get(location, range, { ...(signal && { signal }) });
+    const info = { location, sizeBytes: found.sizeBytes, version: found.version };
+    return found.sizeBytes === sizeBytes ? { info, tail: found.bytes } : { info };
   }
 
   /** One request for a small object, whose answer tells the size of a larger one. */
