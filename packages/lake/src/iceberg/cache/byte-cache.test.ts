@@ -58,6 +58,20 @@ test('a load that fails by the credentials of one caller is made again by the ot
   await assert.rejects(joined, { code: 'DATA_CORRUPT' });
 });
 
+test('all who waited for a load that failed by its caller make one together, whose bytes count once', async () => {
+  const cache = new ByteCache(100);
+  const { loads, get } = counted(cache);
+  const expired = cache.get('a', async () => {
+    await Promise.resolve();
+    throw new QueryError('SESSION_EXPIRED', 'No.');
+  });
+  const waiting = [get('a'), get('a'), get('a')];
+  await assert.rejects(expired, { code: 'SESSION_EXPIRED' });
+  assert.deepEqual(await Promise.all(waiting), ['A', 'A', 'A']);
+  assert.deepEqual(loads, ['a']);
+  assert.equal(cache.usedBytes, 10);
+});
+
 test('a caller that gives up leaves the load to the others', async () => {
   const cache = new ByteCache(100);
   let finish: (() => void) | undefined;
