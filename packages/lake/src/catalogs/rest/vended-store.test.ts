@@ -122,6 +122,8 @@ describe('credentials that a catalog gives out for a table', () => {
     for (const wrong of [
       { 's3.endpoint': 'storage' },
       { 's3.endpoint': 'file:///etc/passwd' },
+      { 's3.region': '' },
+      { 'client.region': 'eu/../x' },
       { 's3.access-key-id': 'a\nb: c' },
       { 's3.session-token': 'é' },
       { 's3.secret-access-key': '' },

@@ -102,6 +102,9 @@ function openEntry(options: VendedStoreOptions, { prefix, properties }: VendedPr
     });
   let current: ReadonlyMap<string, string> | undefined = properties;
   const region = regions.map((name) => properties.get(name)).find((each) => each !== undefined);
+  // It becomes part of a host's name.
+  if (region !== undefined && !/^[a-z0-9-]{1,63}$/i.test(region))
+    throw catalogError(`names a storage region for ${tableName} that is none`, { retryable: false });
   const style = properties.get(pathStyle);
   return createS3Store({
     ...place,
