@@ -164,7 +164,7 @@ function tooLarge(
 ): QueryError {
   return new QueryError(
     'DISK_FULL',
-    `Row group ${rowGroup} of ${displayLocation(location)} needs ${bytes} bytes of staging space, and a query may stage ${maxBytes} bytes at a time now: of ${cache.stats().maxBytes} bytes (cache.disk_bytes), less what other queries hold, a third.`,
+    `Row group ${rowGroup} of ${displayLocation(location)} needs ${bytes} bytes of staging space, and a query may stage ${maxBytes} bytes at a time now: of ${cache.stats().maxBytes} bytes (cache.disk_bytes), less what other queries and lists of deleted rows hold, a third.`,
   );
 }
 
