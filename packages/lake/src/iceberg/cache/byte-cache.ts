@@ -15,6 +15,9 @@ const sharedCodes: ReadonlySet<string> = new Set([
   'UNSUPPORTED_TABLE_FEATURE',
 ]);
 
+/** Loads of others that one caller waits for: where all of them fail, nobody waits for each of them. */
+const maxJoined = 2;
+
 function isOfTheFile(error: unknown): boolean {
   return error instanceof QueryError && sharedCodes.has(error.code);
 }
@@ -43,10 +46,10 @@ export class ByteCache {
    * caller's too, and ends by itself; `signal` only ends the waiting.
    */
   async get<T>(key: string, load: () => Promise<Sized<T>>, signal?: AbortSignal): Promise<T> {
-    for (;;) {
+    for (let joined = 0; ; joined++) {
       const kept = this.#find(key);
       if (kept !== undefined) return kept.value as T;
-      const shared = this.#loading.get(key);
+      const shared = joined < maxJoined ? this.#loading.get(key) : undefined;
       if (shared === undefined) return (await abortable(this.#start(key, load), signal)).value as T;
       try {
         return (await abortable(shared, signal)).value as T;
