@@ -63,7 +63,7 @@ export type { PrimitiveValue } from './iceberg/spec/values.js';
 export { applyTransform } from './iceberg/transforms/apply-transform.js';
 export { parseTransform, type Transform, transformResultType } from './iceberg/transforms/transform.js';
 export { sqlOfView, type ViewDefinition, viewDialect } from './iceberg/views/view-metadata.js';
-export { createAppend } from './iceberg/write/append-files.js';
+export { checkAppendable, createAppend } from './iceberg/write/append-files.js';
 export type { ColumnDefinition } from './iceberg/write/column-definition.js';
 export type { TableDefinition } from './iceberg/write/create-table.js';
 export type { PartitionDefinition } from './iceberg/write/new-partition-spec.js';

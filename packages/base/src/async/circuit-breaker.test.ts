@@ -17,7 +17,7 @@ function newBreaker() {
     openMs,
     elapsed: () => elapsedMs,
     refusal: () => new QueryError('CATALOG_ERROR', 'The catalog does not answer.'),
-    isFailure: (error) => error instanceof Error,
+    isFailure: (error) => (error instanceof QueryError ? undefined : error instanceof Error),
   });
   const fail = () =>
     breaker.run(async () => {
@@ -37,6 +37,23 @@ describe('a circuit breaker', () => {
     await assert.rejects(fail(), /down/);
     assert.equal(breaker.state, 'open');
     await assert.rejects(succeed(), { code: 'CATALOG_ERROR' });
+  });
+
+  it('learns nothing from callers who went away, neither while it counts nor when one was to try', async () => {
+    const { clock, breaker, fail } = newBreaker();
+    const leave = () =>
+      breaker.run(async () => {
+        throw new QueryError('CANCELLED', 'No longer wanted.');
+      });
+    await assert.rejects(fail(), /down/);
+    await assert.rejects(leave(), { code: 'CANCELLED' });
+    await assert.rejects(fail(), /down/);
+    assert.equal(breaker.state, 'open');
+    clock.advance(openMs);
+    await assert.rejects(leave(), { code: 'CANCELLED' });
+    assert.equal(breaker.state, 'half_open');
+    await assert.rejects(fail(), /down/);
+    assert.equal(breaker.state, 'open');
   });
 
   it('lets one try when its time is over, and refuses the others meanwhile', async () => {

@@ -20,8 +20,11 @@ export interface CircuitBreakerOptions {
   readonly elapsed: () => number;
   /** What callers are told while it is open. */
   readonly refusal: () => QueryError;
-  /** Whether what the work threw says that the service does not answer. Without it, everything does. */
-  readonly isFailure?: (error: unknown) => boolean;
+  /**
+   * Whether what the work threw says that the service does not answer; undefined: it says nothing of the service, as when
+   * the caller went away. Without it, everything is a failure.
+   */
+  readonly isFailure?: (error: unknown) => boolean | undefined;
 }
 
 export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBreaker {
@@ -61,8 +64,9 @@ export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBre
         succeed(isTrial);
         return result;
       } catch (error) {
-        if (options.isFailure?.(error) ?? true) fail(isTrial);
-        else succeed(isTrial);
+        const isFailure = options.isFailure === undefined || options.isFailure(error);
+        if (isFailure === true) fail(isTrial);
+        else if (isFailure === false) succeed(isTrial);
         throw error;
       } finally {
         if (isTrial) isTrying = false;

@@ -8,6 +8,7 @@ import {
   writeFragment,
 } from '@svc/fragment-fn';
 import {
+  checkAppendable,
   commitOnce,
   createAppend,
   type LoadedTable,
@@ -70,6 +71,7 @@ export async function writeRows(rows: RowsToWrite): Promise<WrittenRows> {
   const { dependencies, options, table, columns, fill } = rows;
   const { runner } = dependencies;
   const { signal, queryId } = options;
+  checkAppendable(table.metadata);
   const placed = rows.placed ?? placeFiles(table, table.store);
   // Pages of whole columns are for clients: here the engine reads and writes them.
   const { wholeColumns: _wholeColumns, ...fragment } = rows.fragment;

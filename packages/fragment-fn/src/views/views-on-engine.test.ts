@@ -8,7 +8,7 @@ import { openTestPool, type TestPool } from '../test-support/test-pool.js';
 import { constantSql } from './constant-sql.js';
 import { engineType } from './engine-type.js';
 import { sessionStatements } from './session-sql.js';
-import { engineColumns, scanViewSql, stubFileSql, stubViewSql } from './view-sql.js';
+import { engineColumns, gatherSql, rowsTableSql, scanViewSql, stubFileSql, stubViewSql } from './view-sql.js';
 
 const long: IcebergType = { kind: 'long' };
 const text: IcebergType = { kind: 'string' };
@@ -160,6 +160,33 @@ describe('a constant column', () => {
       const sql = `SELECT typeof(c) || ' ' || c::VARCHAR FROM (SELECT ${constantSql(value, type)} AS c)`;
       assert.equal(await scope.lease.queryText(sql, [], never), `${engineType(type)} ${expected}`);
     }
+  });
+});
+
+describe('texts with a NUL', () => {
+  it('are constants and filters like all others', async () => {
+    await using scope = await openLease();
+    const value = constantSql("a\0'b", text);
+    const parts = `SELECT concat_ws(' ', typeof(c), length(c), ascii(c[2]), c[3]) FROM (SELECT ${value} AS c)`;
+    assert.equal(await scope.lease.queryText(parts, [], never), "VARCHAR 4 0 '");
+    const path = await scope.write("SELECT 'a' || chr(0) AS name UNION ALL SELECT 'b'");
+    const name: ColumnSource = { kind: 'column', name: 'name', isExactType: true, type: text };
+    const columns = [column('name', text)];
+    const literal = { type: 'VARCHAR', value: 'a\0' };
+    await scope.lease.execute([
+      rowsTableSql(table, columns),
+      gatherSql(table, columns, [{ sources: [name], paths: [path], locations: [] }], {
+        filters: [
+          { kind: 'compare', column: ['name'], operator: '=', literal },
+          { kind: 'in', column: ['name'], literals: [literal] },
+          { kind: 'starts-with', column: ['name'], prefix: 'a\0' },
+        ],
+      }),
+    ]);
+    assert.equal(
+      await scope.lease.queryText('SELECT count(*)::VARCHAR FROM "lake"."s.1"."my ""t"""', [], never),
+      '1',
+    );
   });
 });
 

@@ -16,15 +16,14 @@ import {
 const utf8 = 0;
 const structType = 12;
 
-/** Writes the file from pages of 64-bit positions; answers how many there are, and the last one. */
+/** Writes the file from pages of 64-bit positions; answers how many there are. */
 export async function writePositionsFile(
   file: FileHandle,
   ofFile: string,
   pages: Iterable<Uint8Array>,
-): Promise<{ readonly count: number; readonly last: number }> {
+): Promise<number> {
   let end = 0;
   let count = 0;
-  let last = -1;
   const append = async (bytes: Uint8Array): Promise<void> => {
     await file.writeFile(bytes);
     end += bytes.length;
@@ -35,7 +34,6 @@ export async function writePositionsFile(
     await append(plainPageHeader(page.length, page.length / 8));
     await append(page);
     count += page.length / 8;
-    last = Number(Buffer.from(page.buffer, page.byteOffset, page.byteLength).readBigInt64LE(page.length - 8));
   }
   const positionBytes = end - start;
   const path = Buffer.from(ofFile);
@@ -61,7 +59,7 @@ export async function writePositionsFile(
       return positionBytes + constant.bytes.length;
     }),
   );
-  return { count, last };
+  return count;
 }
 
 function encodeFooter(rowCount: number, writeChunks: (writer: CompactWriter) => number): Uint8Array {

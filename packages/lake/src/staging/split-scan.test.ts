@@ -102,6 +102,36 @@ test('of several scans the largest is read in parts, and the others as they are'
   assert.ok(large !== undefined && large.length > 1);
 });
 
+test('deletes apply to the files of every part, and leave room for themselves', async () => {
+  const { scan, split } = await withSpace(30_000);
+  const large = enlarged(scan(all).scan);
+  const deletes = [{ set: 0, sources: [] }];
+  const withDeletes = (selectedBytes: number): ScanToStage => ({
+    ...scan(all),
+    scan: {
+      ...large,
+      groups: large.groups.map((group) => ({ ...group, deletes })),
+      deletes: [
+        {
+          ...{ kind: 'positions', isScoped: false, keys: [] },
+          groups: scan([0]).scan.groups.map((group) => ({
+            ...group,
+            files: group.files.map((file) => ({ ...file, selectedBytes })),
+          })),
+        },
+      ],
+    },
+  });
+  const [parts = []] = await split([withDeletes(100)]);
+  assert.ok(parts.length > 1, `${parts.length} parts`);
+  for (const part of parts) {
+    assert.equal(part.deletes?.length, 1);
+    for (const group of part.groups) assert.deepEqual(group.deletes, deletes);
+  }
+  const [smaller = []] = await split([withDeletes(5000)]);
+  assert.ok(smaller.length > parts.length, `${smaller.length} parts`);
+});
+
 test('a row group that fits into no part is refused by name, with what it needs and what there is', async () => {
   const { scan, split } = await withSpace(9000);
   await assert.rejects(split([{ ...scan(all), scan: enlarged(scan(all).scan) }]), {

@@ -41,7 +41,9 @@ export async function splitScans(
   options: SplitOptions,
 ): Promise<readonly (readonly TableScan[] | undefined)[]> {
   const { cache } = options;
-  const most = sumOf(scans.map(({ scan, store }) => sumOf(filesOf(scan).map((file) => costOf(file, store)))));
+  const costOfAll = (files: readonly FileScan[], store: ObjectStore) =>
+    sumOf(files.map((file) => costOf(file, store)));
+  const most = sumOf(scans.map(({ scan, store }) => costOfAll(filesOf(scan), store)));
   // Looking closer takes a look at every entry: a full cache has room for what is small beside it.
   const easyBytes = Math.max(cache.unusedBytes(), cache.stats().maxBytes * easyShare);
   if (most <= easyBytes) return scans.map(() => undefined);
@@ -51,12 +53,15 @@ export async function splitScans(
   let restBytes = sumOf(needs.map((need) => need.missingBytes));
   if (restBytes <= freeBytes) return scans.map(() => undefined);
   // What lies in the cache already may be given up for the parts.
-  const partBytes = Math.max(0, Math.floor((await cache.freeBytes(() => false)) / partsAtATime));
+  const spaceBytes = await cache.freeBytes(() => false);
   const parts: (readonly TableScan[] | undefined)[] = scans.map(() => undefined);
   const largestFirst = needs.map((need, index) => ({ ...need, index }));
   for (const { index, bytes } of largestFirst.sort((a, b) => b.bytes - a.bytes)) {
     const each = scans[index];
-    if (each === undefined || restBytes <= partBytes) break;
+    if (each === undefined || restBytes <= spaceBytes / partsAtATime) break;
+    // Every part needs all lists of deleted rows; entries of the cache are there once for all of them.
+    const listBytes = costOfAll(deleteFilesOf(each.scan), each.store);
+    const partBytes = Math.max(0, Math.floor((spaceBytes - listBytes) / partsAtATime));
     parts[index] = await partsOf(each, partBytes, options);
     restBytes -= bytes;
   }
@@ -104,7 +109,7 @@ async function partsOf(
 }
 
 class PartDraft {
-  readonly groups: { sources: FileGroup['sources']; files: FileScan[] }[] = [];
+  readonly groups: (FileGroup & { readonly files: FileScan[] })[] = [];
   bytes = 0;
   #group: FileGroup | undefined;
 
@@ -115,7 +120,7 @@ class PartDraft {
   add(group: FileGroup, file: FileScan, cost: number): void {
     const last = this.groups.at(-1);
     if (last !== undefined && this.#group === group) last.files.push(file);
-    else this.groups.push({ sources: group.sources, files: [file] });
+    else this.groups.push({ ...group, files: [file] });
     this.#group = group;
     this.bytes += cost;
   }
@@ -159,7 +164,7 @@ function tooLarge(
 ): QueryError {
   return new QueryError(
     'DISK_FULL',
-    `Row group ${rowGroup} of ${displayLocation(location)} needs ${bytes} bytes of staging space, and a query may stage ${maxBytes} bytes at a time now: of ${cache.stats().maxBytes} bytes (cache.disk_bytes), less what other queries hold, a third.`,
+    `Row group ${rowGroup} of ${displayLocation(location)} needs ${bytes} bytes of staging space, and a query may stage ${maxBytes} bytes at a time now: of ${cache.stats().maxBytes} bytes (cache.disk_bytes), less what other queries and lists of deleted rows hold, a third.`,
   );
 }
 
@@ -178,8 +183,12 @@ function costOf(file: FileScan, store: ObjectStore): number {
   return isInPlace ? 0 : file.selectedBytes + overheadBytes;
 }
 
-function filesOf({ groups }: TableScan): readonly FileScan[] {
-  return groups.flatMap(({ files }) => files);
+function filesOf(scan: TableScan): readonly FileScan[] {
+  return [...scan.groups.flatMap(({ files }) => files), ...deleteFilesOf(scan)];
+}
+
+function deleteFilesOf({ deletes = [] }: TableScan): readonly FileScan[] {
+  return deletes.flatMap(({ groups }) => groups.flatMap(({ files }) => files));
 }
 
 function sumOf(numbers: readonly number[]): number {

@@ -3,6 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { QueryError } from '@svc/base';
 import { parquetReadObjects } from 'hyparquet';
 import { type DeletedRows, deletionColumns } from '../deletes/deleted-rows.js';
 import { loadDeltaTable } from '../delta/load-delta-table.js';
@@ -90,3 +91,31 @@ test('a vector of rows that the file does not have is refused', () =>
       message: /deletes row 2899, but the file has 2899 rows/,
     });
   }));
+
+test('a small vector of very many rows is refused at the first that the file does not have; an abort ends the writing', () =>
+  withFile(async ({ file, directory, stage }) => {
+    const rowCount = 1024 * 65536;
+    const many: DeletedRows = { rowCount, bitmap: { kind: 'inline', base64: fullContainers(1024) } };
+    await assert.rejects(stage(many), {
+      code: 'DATA_CORRUPT',
+      message: /deletes row 65535, but .* 3000 rows/,
+    });
+    const signal = AbortSignal.abort(new QueryError('CANCELLED', 'No longer wanted.'));
+    const large = { ...file, recordCount: rowCount };
+    const options = { store: goldenStore('vectors'), directory, signal };
+    await assert.rejects(stageDeletedRows(large, many, '/staged/e', options), { code: 'CANCELLED' });
+    assert.deepEqual(await readdir(directory), []);
+  }));
+
+/** A bitmap of `count` containers of 65,536 rows, each a single run. */
+function fullContainers(count: number): string {
+  const numbers = (...values: readonly number[]) => Buffer.from(Uint32Array.from(values).buffer);
+  const keys = Array.from({ length: count }, (_none, key) => (key | (0xffff << 16)) >>> 0);
+  return Buffer.concat([
+    numbers(1681511377, 1, 0, 0, (12347 | ((count - 1) << 16)) >>> 0),
+    Buffer.alloc(count / 8, 0xff),
+    numbers(...keys),
+    Buffer.alloc(count * 4),
+    ...keys.map(() => Buffer.from(Uint16Array.of(1, 0, 0xffff).buffer)),
+  ]).toString('base64');
+}

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { QueryError } from '@svc/base';
+import { QueryError, throwIfAborted } from '@svc/base';
 import type { DeletedRows } from '../deletes/deleted-rows.js';
 import { readBitmap } from '../deletes/read-bitmap.js';
 import { bitmapPositions } from '../deletes/roaring-bitmap.js';
@@ -37,16 +37,12 @@ export async function stageDeletedRows(
   let handle: FileHandle | undefined;
   try {
     handle = await open(aside, 'wx', 0o600);
-    const written = await writePositionsFile(handle, stagedPath, bitmapPositions(bitmap, source));
-    if (written.count !== deletedRows.rowCount)
+    const pages = withinFile(bitmapPositions(bitmap, source), { source, rowCount: file.recordCount, signal });
+    const count = await writePositionsFile(handle, stagedPath, pages);
+    if (count !== deletedRows.rowCount)
       throw new QueryError(
         'DATA_CORRUPT',
-        `${source} has ${written.count} rows; the table's metadata says ${deletedRows.rowCount}.`,
-      );
-    if (written.last >= file.recordCount)
-      throw new QueryError(
-        'DATA_CORRUPT',
-        `${source} deletes row ${written.last}, but the file has ${file.recordCount} rows.`,
+        `${source} has ${count} rows; the table's metadata says ${deletedRows.rowCount}.`,
       );
     await handle.close();
     await rename(aside, path);
@@ -54,6 +50,27 @@ export async function stageDeletedRows(
   } finally {
     await handle?.close();
     await rm(aside, { force: true });
+  }
+}
+
+/** A few bytes may stand for very many rows: those that the file does not have are never written down. */
+function* withinFile(
+  pages: Iterable<Uint8Array>,
+  {
+    source,
+    rowCount,
+    signal,
+  }: { readonly source: string; readonly rowCount: number; readonly signal: AbortSignal | undefined },
+): Generator<Uint8Array> {
+  for (const page of pages) {
+    throwIfAborted(signal);
+    const last = Buffer.from(page.buffer, page.byteOffset, page.byteLength).readBigInt64LE(page.length - 8);
+    if (last >= rowCount)
+      throw new QueryError(
+        'DATA_CORRUPT',
+        `${source} deletes row ${last}, but the file has ${rowCount} rows.`,
+      );
+    yield page;
   }
 }
 

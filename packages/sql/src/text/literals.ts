@@ -39,7 +39,8 @@ export function quoteIdentifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Text as a string literal. */
+/** Text as a string literal; with a NUL in it, which the text of a statement cannot have, as an expression. */
 export function quoteString(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
+  const parts = text.split('\0').map((part) => `'${part.replaceAll("'", "''")}'`);
+  return parts.length === 1 ? parts.join() : `(${parts.join(' || chr(0) || ')})`;
 }

@@ -59,6 +59,16 @@ describe('a table that a user has loaded before', () => {
     });
   });
 
+  it('is loaded before it is kept: the answer to a change has no credentials', async () => {
+    const client = clientOf(rest.place(), 'ada');
+    rest.on('POST /v1/namespaces/sales/tables/orders', json(loadedOrders({}), 200, { etag: '"v1"' }));
+    versioned('"v1"');
+    await client.commitTable(orders, { requirements: [], updates: [] });
+    await client.loadTable(orders);
+    await client.loadTable(orders);
+    assert.deepEqual(askedWith(), [undefined, undefined, '"v1"']);
+  });
+
   it('is refused once the catalog refuses it, and forgotten', async () => {
     const client = clientOf(rest.place(), 'ada');
     versioned('"v1"');

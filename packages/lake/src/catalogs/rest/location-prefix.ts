@@ -15,6 +15,11 @@ export function isWithin(location: string, prefix: string): boolean {
   );
 }
 
+/** How much of a location a prefix says: of several that cover it, the longest one is the nearest. */
+export function prefixLength(prefix: string): number {
+  return plainScheme(prefix).replace(/\/+$/, '').length;
+}
+
 /** Whether a location lies in a folder, also for servers that take `..` for a step. */
 export function isBelow(location: string, folder: string): boolean {
   const prefix = folder.endsWith('/') ? folder : `${folder}/`;

@@ -110,7 +110,7 @@ export class RestSession {
 
 /** Throws INVALID_ARGUMENT for `.` and `..` as a segment, which a URL parser takes for steps however they are encoded. */
 function withoutSteps(path: string): string {
-  if (path.split('/').every((segment) => segment !== '.' && segment !== '..')) return path;
+  if (path.split('/').every((segment) => !/^(?:\.|%2e){1,2}$/i.test(segment))) return path;
   throw new QueryError(
     'INVALID_ARGUMENT',
     'A schema or table called "." or ".." cannot be asked for over HTTP.',

@@ -51,7 +51,11 @@ export async function loadTable(
   if (found.answer.status === 304 && kept !== undefined) return kept.table;
   tables.loads.drop(found.identifier);
   if (found.answer.status !== 200) throw generalError(found.answer, what);
-  return await loadedTable(tables, found.identifier, found.answer, what);
+  const { table, freshUntilMs } = await openedTable(tables, found.identifier, found.answer, what);
+  const { etag } = found.answer.headers;
+  if (etag !== undefined && etag.length <= maxEtagLength)
+    tables.loads.keep(found.identifier, { etag, table, freshUntilMs });
+  return table;
 }
 
 function keptLoad({ loads }: RestTables, identifier: TableIdentifier): KeptLoad | undefined {
@@ -80,23 +84,20 @@ function readTable(
   });
 }
 
-async function loadedTable(
-  { stores, loads }: RestTables,
+/** The answer to a change says what the table is now, but not all that a load says: it has no credentials. */
+async function openedTable(
+  { stores }: RestTables,
   identifier: TableIdentifier,
   answer: RestAnswer,
   what: string,
-): Promise<LoadedTable> {
+): Promise<Pick<KeptLoad, 'table' | 'freshUntilMs'>> {
   const fields = answerFields(answer, what);
   const metadataLocation = fields.optionalString('metadata-location');
   if (metadataLocation === undefined)
     throw catalogError(`answers no "metadata-location" for ${what}`, { retryable: false });
   const metadata = metadataOf(fields, metadataLocation, what);
   const { store, freshUntilMs } = await stores.open(identifier, fields, metadata);
-  const table = { identifier, metadata, metadataLocation, store };
-  const { etag } = answer.headers;
-  if (etag !== undefined && etag.length <= maxEtagLength)
-    loads.keep(identifier, { etag, table, freshUntilMs });
-  return table;
+  return { table: { identifier, metadata, metadataLocation, store }, freshUntilMs };
 }
 
 function metadataOf(fields: JsonFields, source: string, what: string): TableMetadata {
@@ -147,12 +148,8 @@ export async function createTable(
   signal: AbortSignal | undefined,
 ): Promise<LoadedTable> {
   const answer = await postTable(tables, identifier, definition, { isStaged: false, signal });
-  return await loadedTable(
-    tables,
-    identifier,
-    answer,
-    `table ${quotedPath(identifier.namespace, identifier.name)}`,
-  );
+  const what = `table ${quotedPath(identifier.namespace, identifier.name)}`;
+  return (await openedTable(tables, identifier, answer, what)).table;
 }
 
 export async function stageTable(
@@ -239,7 +236,7 @@ export async function commitTable(
     }),
     what,
   );
-  if (answer.status === 200) return await loadedTable(tables, identifier, answer, what);
+  if (answer.status === 200) return (await openedTable(tables, identifier, answer, what)).table;
   const problem = problemOf(answer);
   if (answer.status === 409 && isCreation) throw tableExists(identifier);
   if (answer.status === 409)

@@ -4,6 +4,7 @@ import { UnknownOutcome } from './unknown-outcome.js';
 
 const failuresToOpen = 5;
 const openMs = 10_000;
+const callersOwnCodes: ReadonlySet<string> = new Set(['CANCELLED', 'QUERY_TIMEOUT']);
 
 /** Keeps requests from a catalog that does not answer, so that statements fail at once and not after their retries. */
 export function createServiceBreaker(): CircuitBreaker {
@@ -28,9 +29,13 @@ export function isOutageStatus(status: number): boolean {
   return status === 502 || status === 503 || status === 504;
 }
 
-/** What a healthy service would not do; an answer that somebody is not allowed something is none. */
-function isOutage(error: unknown): boolean {
+/**
+ * What a healthy service would not do; an answer that somebody is not allowed something is none. Who stops waiting has
+ * heard nothing, be the service well or not.
+ */
+function isOutage(error: unknown): boolean | undefined {
   if (error instanceof UnknownOutcome) return true;
+  if (error instanceof QueryError && callersOwnCodes.has(error.code)) return undefined;
   return (
     error instanceof QueryError &&
     error.code === 'CATALOG_ERROR' &&

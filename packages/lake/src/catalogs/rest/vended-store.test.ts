@@ -22,7 +22,7 @@ let s3: FakeS3;
 beforeEach(async () => {
   rest = await startRestServer();
   s3 = await startFakeS3();
-  for (const key of ['orders/a', 'orders/eu/b', 'secret/c']) s3.put(key, Buffer.from(key));
+  for (const key of ['orders/a', 'orders/eu/b', 'orders/u/b', 'secret/c']) s3.put(key, Buffer.from(key));
 });
 afterEach(async () => {
   await rest[Symbol.asyncDispose]();
@@ -61,13 +61,16 @@ describe('credentials that a catalog gives out for a table', () => {
             { prefix: 's3', config: keys('any') },
             { prefix: 's3://lake/orders/eu', config: keys('eu') },
             { prefix: 's3://lake/orders', config: keys('orders') },
+            { prefix: 's3a://lake/orders/', config: keys('orders again') },
+            { prefix: 's3://lake/orders/u', config: keys('u') },
           ],
         }),
       ),
     );
     const { store } = await clientOf(rest.place(), 'ada').loadTable(orders);
-    for (const key of ['orders/a', 'orders/eu/b', 'secret/c']) await store.read(`s3://lake/${key}`);
-    assert.deepEqual(keysUsed(), ['orders', 'eu', 'any']);
+    for (const key of ['orders/a', 'orders/eu/b', 'orders/u/b', 'secret/c'])
+      await store.read(`s3://lake/${key}`);
+    assert.deepEqual(keysUsed(), ['orders', 'eu', 'u', 'any']);
   });
 
   it('are used where the catalog says for all tables that storage is; its own keys are not', async () => {
@@ -119,6 +122,8 @@ describe('credentials that a catalog gives out for a table', () => {
     for (const wrong of [
       { 's3.endpoint': 'storage' },
       { 's3.endpoint': 'file:///etc/passwd' },
+      { 's3.region': '' },
+      { 'client.region': 'eu/../x' },
       { 's3.access-key-id': 'a\nb: c' },
       { 's3.session-token': 'é' },
       { 's3.secret-access-key': '' },

@@ -8,7 +8,7 @@ import { createRoutedStore, schemeOf } from '../../storage/location-store.js';
 import type { ObjectStore } from '../../storage/object-store.js';
 import { renewalTimeMs, type S3Credentials } from '../../storage/s3/renewing-credentials.js';
 import { createS3Store, type S3StoreOptions } from '../../storage/s3/s3-store.js';
-import { isWithin } from './location-prefix.js';
+import { isWithin, prefixLength } from './location-prefix.js';
 import { catalogError } from './rest-errors.js';
 import { createStaticReads } from './static-reads.js';
 
@@ -81,7 +81,7 @@ function entryFor(vended: readonly VendedProperties[], location: string): Vended
   let best: VendedProperties | undefined;
   for (const each of vended) {
     if (!each.properties.has(accessKey) || !isWithin(location, each.prefix)) continue;
-    if (best === undefined || each.prefix.length > best.prefix.length) best = each;
+    if (best === undefined || prefixLength(each.prefix) > prefixLength(best.prefix)) best = each;
   }
   return best;
 }
@@ -102,6 +102,9 @@ function openEntry(options: VendedStoreOptions, { prefix, properties }: VendedPr
     });
   let current: ReadonlyMap<string, string> | undefined = properties;
   const region = regions.map((name) => properties.get(name)).find((each) => each !== undefined);
+  // It becomes part of a host's name.
+  if (region !== undefined && !/^[a-z0-9-]{1,63}$/i.test(region))
+    throw catalogError(`names a storage region for ${tableName} that is none`, { retryable: false });
   const style = properties.get(pathStyle);
   return createS3Store({
     ...place,

@@ -5,6 +5,7 @@ import { Decompress } from 'fzstd';
 import snappy from 'snappyjs';
 import { AvroError } from './avro-error.js';
 import { crc32 } from './crc32.js';
+import { withNeededWindows } from './zstd-windows.js';
 
 export type WriteCodec = 'null' | 'deflate';
 
@@ -76,31 +77,12 @@ function snappyLength(compressed: Uint8Array): number {
 function decompressZstd(block: Uint8Array, maxBytes: number): Uint8Array {
   const pieces: Uint8Array[] = [];
   let total = 0;
-  checkZstdWindow(block, maxBytes);
   const stream = new Decompress((piece) => {
     total += piece.length;
     if (total > maxBytes) throw new AvroError(`a zstd block is larger than ${maxBytes} bytes`);
     pieces.push(piece);
   });
-  stream.push(block, true);
+  stream.push(withNeededWindows(block, maxBytes), true);
   const [first] = pieces;
   return pieces.length === 1 && first !== undefined ? first : Buffer.concat(pieces);
-}
-
-/** Windows are rounded up: a small block may ask for more than it has. */
-const minWindowBytes = 16 * 1024 * 1024;
-
-/** The decompressor allocates the window that the frame header asks for (RFC 8878, 3.1.1.1.2) before it reads on. */
-function checkZstdWindow(block: Uint8Array, maxBytes: number): void {
-  const [, , , , flags = 0, windowByte = 0] = block;
-  const isSingleSegment = (flags & 0x20) !== 0;
-  const sizeBytes = isSingleSegment ? ([1, 2, 4, 8][flags >> 6] ?? 8) : 0;
-  let window = 2 ** (10 + (windowByte >> 3)) * (1 + (windowByte & 7) / 8);
-  if (isSingleSegment) {
-    const start = 5 + ([0, 1, 2, 4][flags & 3] ?? 0);
-    window = 0;
-    for (let index = sizeBytes - 1; index >= 0; index--) window = window * 256 + (block[start + index] ?? 0);
-  }
-  if (window > Math.max(maxBytes, minWindowBytes))
-    throw new AvroError('a zstd block asks for too much memory');
 }

@@ -233,10 +233,33 @@ test('a block that unfolds without end is stopped', async () => {
     ...Array(4096).fill(repeat),
   ]);
   await assertCorrupt(container('zstandard', [frame]), /zstd|zstandard/);
+});
+
+/** A zstd frame of parts that repeat a byte, under the window that a descriptor of one byte asks for. */
+function zstdFrame(window: number, ...sizes: readonly number[]): Buffer {
+  const parts = sizes.map((size, index) => {
+    const part = Buffer.alloc(4, 0x41);
+    part.writeUIntLE((size << 3) | (1 << 1) | Number(index === sizes.length - 1), 0, 3);
+    return part;
+  });
+  return Buffer.concat([Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, window]), ...parts]);
+}
+
+test('small zstd frames, the first and all others, get no more memory than they need, whatever they ask for', async () => {
+  const gigabyte = (30 - 10) << 3;
+  const block = Buffer.concat(Array.from({ length: 100 }, () => zstdFrame(gigabyte, 2)));
+  const before = process.memoryUsage().rss;
+  await assertCorrupt(container('zstandard', [block], { count: 1000n }), /cannot hold 1000 records/);
+  assert.ok(process.memoryUsage().rss - before < 2 ** 29);
+  const skipped = Buffer.from([0x50, 0x2a, 0x4d, 0x18, 1, 0, 0, 0, 0]);
   await assertCorrupt(
-    container('zstandard', [Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xff])]),
-    /too much memory/,
+    container('zstandard', [Buffer.concat([skipped, zstdFrame(0xff, 2 ** 20)])], { count: 2n ** 40n }),
+    /cannot hold/,
   );
+  const single = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0xa0, 0, 0, 0, 0x40, 0x13, 0, 0, 0x41]);
+  await assertCorrupt(container('zstandard', [single]), /impossible size/);
+  const countless = zstdFrame(14 << 3, ...Array<number>(100_000).fill(100));
+  await assertCorrupt(container('zstandard', [countless]), /too much work/);
 });
 
 test('a file that unfolds to far more than files of its kind do is stopped, and one of countless records', async () => {

@@ -58,6 +58,36 @@ test('a load that fails by the credentials of one caller is made again by the ot
   await assert.rejects(joined, { code: 'DATA_CORRUPT' });
 });
 
+test('all who waited for a load that failed by its caller make one together, whose bytes count once', async () => {
+  const cache = new ByteCache(100);
+  const { loads, get } = counted(cache);
+  const expired = cache.get('a', async () => {
+    await Promise.resolve();
+    throw new QueryError('SESSION_EXPIRED', 'No.');
+  });
+  const waiting = [get('a'), get('a'), get('a')];
+  await assert.rejects(expired, { code: 'SESSION_EXPIRED' });
+  assert.deepEqual(await Promise.all(waiting), ['A', 'A', 'A']);
+  assert.deepEqual(loads, ['a']);
+  assert.equal(cache.usedBytes, 10);
+});
+
+test('where the loads of all callers fail, none waits for more than two others', async () => {
+  const cache = new ByteCache(100);
+  let [loading, most, count] = [0, 0, 0];
+  const refused = async () => {
+    loading += 1;
+    count += 1;
+    most = Math.max(most, loading);
+    await new Promise(setImmediate);
+    loading -= 1;
+    throw new QueryError('SESSION_EXPIRED', 'No.');
+  };
+  const ended = await Promise.allSettled(Array.from({ length: 10 }, () => cache.get('a', refused)));
+  assert.ok(ended.every(({ status }) => status === 'rejected'));
+  assert.deepEqual([count, most], [10, 8]);
+});
+
 test('a caller that gives up leaves the load to the others', async () => {
   const cache = new ByteCache(100);
   let finish: (() => void) | undefined;

@@ -15,6 +15,9 @@ const sharedCodes: ReadonlySet<string> = new Set([
   'UNSUPPORTED_TABLE_FEATURE',
 ]);
 
+/** Loads of others that one caller waits for: where all of them fail, nobody waits for each of them. */
+const maxJoined = 2;
+
 function isOfTheFile(error: unknown): boolean {
   return error instanceof QueryError && sharedCodes.has(error.code);
 }
@@ -43,18 +46,18 @@ export class ByteCache {
    * caller's too, and ends by itself; `signal` only ends the waiting.
    */
   async get<T>(key: string, load: () => Promise<Sized<T>>, signal?: AbortSignal): Promise<T> {
-    const kept = this.#find(key);
-    if (kept !== undefined) return kept.value as T;
-    const shared = this.#loading.get(key);
-    const entry =
-      shared === undefined
-        ? await abortable(this.#start(key, load), signal)
-        : await abortable(shared, signal).catch((error: unknown) => {
-            throwIfAborted(signal);
-            if (isOfTheFile(error)) throw error;
-            return abortable(this.#start(key, load), signal);
-          });
-    return entry.value as T;
+    for (let joined = 0; ; joined++) {
+      const kept = this.#find(key);
+      if (kept !== undefined) return kept.value as T;
+      const shared = joined < maxJoined ? this.#loading.get(key) : undefined;
+      if (shared === undefined) return (await abortable(this.#start(key, load), signal)).value as T;
+      try {
+        return (await abortable(shared, signal)).value as T;
+      } catch (error) {
+        throwIfAborted(signal);
+        if (isOfTheFile(error)) throw error;
+      }
+    }
   }
 
   /** Values that are loaded several at a time: of those that are not kept, `load` answers one for each, in their order. */
@@ -69,7 +72,7 @@ export class ByteCache {
       const [key, entry] = [keys[position], loaded[index]];
       if (key === undefined || entry === undefined) continue;
       found[position] = entry;
-      if (!this.#entries.has(key)) this.#keep(key, entry);
+      this.#keep(key, entry);
     }
     return found.flatMap((entry) => (entry === undefined ? [] : [entry.value as T]));
   }
@@ -100,7 +103,7 @@ export class ByteCache {
   }
 
   #keep(key: string, entry: Sized<unknown>): void {
-    if (entry.bytes > this.#maxBytes) return;
+    if (entry.bytes > this.#maxBytes || this.#entries.has(key)) return;
     this.#entries.set(key, entry);
     this.#usedBytes += entry.bytes;
     for (const [oldest, { bytes }] of this.#entries) {

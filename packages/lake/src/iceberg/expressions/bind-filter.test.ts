@@ -28,6 +28,7 @@ const fields: readonly NestedField[] = [
     type: { kind: 'list', elementId: 13, elementRequired: false, element: { kind: 'string' } },
   },
   field(14, 'ns', 'timestamp_ns'),
+  field(15, 'tzns', 'timestamptz_ns'),
 ];
 
 const day = 86_400_000_000n;
@@ -74,6 +75,11 @@ const comparisons: readonly (readonly [string, string, string, Literal['value'],
   ['tz', '<', 'TIMESTAMP WITH TIME ZONE', 7n, '< 7'],
   ['tz', '<', 'TIMESTAMP', 7n, 'always'],
   ['tz', '<', 'DATE', 7n, 'always'],
+  ['tzns', '<', 'TIMESTAMP WITH TIME ZONE', 7n, '<= 7999'],
+  ['tzns', '>', 'TIMESTAMP WITH TIME ZONE', 7n, '>= 6001'],
+  ['tzns', '=', 'TIMESTAMP WITH TIME ZONE', 7n, '<= 7999 and >= 6001'],
+  ['tzns', '<>', 'TIMESTAMP WITH TIME ZONE', 7n, 'always'],
+  ['tzns', '<', 'TIMESTAMP_NS', 7n, 'always'],
   ['nowhere', '=', 'INTEGER', 1n, 'always'],
   ['tags', '=', 'VARCHAR', 'a', 'always'],
 ];
@@ -184,6 +190,7 @@ function field(id: number, name: string, type: string): NestedField {
 }
 
 function print(filter: BoundFilter): string {
+  if (filter.kind === 'and') return filter.filters.map(print).join(' and ');
   if (filter.kind !== 'column') return filter.kind;
   const { predicate } = filter;
   const text = (value: unknown) =>

@@ -4,7 +4,7 @@ import { isPrimitive } from '../spec/type-text.js';
 import type { NestedField, PrimitiveType } from '../spec/types.js';
 import { type Comparable, compareValues } from '../spec/values.js';
 import type { ColumnPredicate } from './column-predicate.js';
-import { type ColumnValue, toColumnValue } from './literal-value.js';
+import { type ColumnValue, toColumnValue, toRange } from './literal-value.js';
 
 export interface ColumnFilter {
   readonly kind: 'column';
@@ -96,10 +96,7 @@ function bindFilter(filter: ScanFilter, fields: readonly NestedField[]): BoundFi
     case 'in':
       return onColumn(filter.column, fields, (type) => bindList(filter.literals, type));
     case 'compare':
-      return onColumn(filter.column, fields, (type) => {
-        const value = toColumnValue(type, filter.literal);
-        return value === undefined ? 'always' : bindComparison(filter.operator, value);
-      });
+      return bindCompare(filter, fields);
   }
 }
 
@@ -113,6 +110,30 @@ function onColumn(
   const predicate = bind(field.type);
   if (predicate === 'always') return always;
   return predicate === 'never' ? never : { kind: 'column', fieldId: field.id, type: field.type, predicate };
+}
+
+const boundedAbove: ReadonlySet<ComparisonOperator> = new Set(['=', '<', '<=']);
+const boundedBelow: ReadonlySet<ComparisonOperator> = new Set(['=', '>', '>=']);
+
+function bindCompare(
+  { column, literal, operator }: Extract<ScanFilter, { kind: 'compare' }>,
+  fields: readonly NestedField[],
+): BoundFilter {
+  const exactly = onColumn(column, fields, (type) => {
+    const value = toColumnValue(type, literal);
+    return value === undefined ? 'always' : bindComparison(operator, value);
+  });
+  const within = (side: 'low' | 'high') =>
+    onColumn(column, fields, (type) => {
+      const value = toRange(type, literal)?.[side];
+      const sideOperator = side === 'low' ? '>=' : '<=';
+      return value === undefined ? 'always' : { kind: 'compare', operator: sideOperator, value };
+    });
+  return allOf([
+    exactly,
+    ...(boundedAbove.has(operator) ? [within('high')] : []),
+    ...(boundedBelow.has(operator) ? [within('low')] : []),
+  ]);
 }
 
 function bindPrefix(prefix: string, type: PrimitiveType): ColumnPredicate | 'always' {

@@ -59,9 +59,9 @@ export function toColumnValue(type: PrimitiveType, literal: Literal): ColumnValu
     case 'timestamp_ns':
       return toTime(literal, 1n);
     case 'timestamptz':
-      return toZonedTime(literal, 1n);
+      return toZonedTime(literal);
     case 'timestamptz_ns':
-      return toZonedTime(literal, 1000n);
+      return undefined; // The engine's microsecond is a range of such values: see toRange.
     case 'time':
       return literal.type === 'TIME' && typeof value === 'bigint' ? exact(value) : undefined;
     case 'string':
@@ -134,7 +134,19 @@ function isInfinite(type: string, value: bigint): boolean {
   return value >= limit || value <= -limit;
 }
 
-/** `factor`: units of the column in a microsecond. A literal without zone depends on the session's, so it is left. */
-function toZonedTime({ type, value }: Literal, factor: bigint): ColumnValue | undefined {
-  return type === 'TIMESTAMP WITH TIME ZONE' && typeof value === 'bigint' ? exact(value * factor) : undefined;
+/** A literal without zone depends on the session's, so it is left. */
+function toZonedTime({ type, value }: Literal): ColumnValue | undefined {
+  return type === 'TIMESTAMP WITH TIME ZONE' && typeof value === 'bigint' ? exact(value) : undefined;
+}
+
+/**
+ * All values of the column that the engine may find equal to the literal, where these are several: it cuts nanoseconds with
+ * a zone to microseconds, towards zero.
+ */
+export function toRange(
+  type: PrimitiveType,
+  literal: Literal,
+): { readonly low: Comparable; readonly high: Comparable } | undefined {
+  const cut = type.kind === 'timestamptz_ns' ? toZonedTime(literal)?.value : undefined;
+  return typeof cut === 'bigint' ? { low: cut * 1000n - 999n, high: cut * 1000n + 999n } : undefined;
 }

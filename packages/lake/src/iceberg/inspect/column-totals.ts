@@ -48,9 +48,14 @@ export class ColumnTotals {
   ): PrimitiveValue | null {
     const value = bound === undefined ? undefined : decodeBinaryValue(this.#type, bound);
     if (value === undefined || known === null) return null;
-    if (known === undefined) return value;
-    return compareValues(toComparable(value), toComparable(known)) * direction > 0 ? value : known;
+    if (known === undefined) return owned(value);
+    return compareValues(toComparable(value), toComparable(known)) * direction > 0 ? owned(value) : known;
   }
+}
+
+/** Bytes are a view of their manifest, all of which they would keep in memory. */
+function owned(value: PrimitiveValue): PrimitiveValue {
+  return value instanceof Uint8Array ? Uint8Array.from(value) : value;
 }
 
 function sum(total: number | null, count: number | undefined): number | null {

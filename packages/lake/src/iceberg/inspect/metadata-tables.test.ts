@@ -57,6 +57,21 @@ async function rowsOf(
 }
 
 describe('metadata tables', () => {
+  it('refuse to take more partitions and columns together than there is memory for, by name', async () => {
+    const fields = Array.from({ length: 20_000 }, (_none, index) => ({
+      ...id,
+      id: index + 3,
+      name: `c${index}`,
+    }));
+    const files = Array.from({ length: 50 }, (_none, index) => fileOf(`f${index}`, [1n, 2n], 0, index));
+    const wide = fixtureTable([id, day, ...fields], byDay, [{ files }]);
+    await assert.rejects(rowsOf(wide, 'partitions', ['data']), {
+      code: 'RESULT_TOO_LARGE',
+      message: /more than 49 partitions with 20002 columns each/,
+    });
+    assert.equal((await rowsOf(wide, 'partitions', ['file_count'])).length, 50);
+  });
+
   it('take the bounds of files together, and know nothing where one file does not', async () => {
     const data = async (...files: readonly ReturnType<typeof fileOf>[]) => {
       const rows = await rowsOf(table(...files), 'partitions', ['file_count', 'data']);

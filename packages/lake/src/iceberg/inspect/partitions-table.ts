@@ -1,3 +1,4 @@
+import { QueryError } from '@svc/base';
 import type { LoadedTable } from '../../catalogs/catalog.js';
 import type { TypedPartitionSpec } from '../manifests/data-file.js';
 import { typedPartitionSpecs } from '../scan/partition-types.js';
@@ -34,6 +35,9 @@ interface DataColumn {
   readonly name: string;
   readonly type: PrimitiveType;
 }
+
+/** Partitions and the totals of their columns, all together: as many take some 200 MB. */
+const maxTotals = 1_000_000;
 
 const statistics: readonly SeldomField[] = [
   'valueCounts',
@@ -85,12 +89,22 @@ export function partitionsTable(table: LoadedTable, { snapshot, schema }: Resolv
           const key = partitionKey(file);
           const totals = partitions.get(key) ?? newTotals(file, partition?.cell, read);
           partitions.set(key, totals);
+          if (partitions.size * (2 + read.length) > maxTotals) throw tooMany(partitions.size, read.length);
           addFile(totals, file);
         }
       const makeRow = rowMaker(columns, isWanted);
       for (const totals of partitions.values()) yield [makeRow(totals)];
     },
   };
+}
+
+function tooMany(partitions: number, columns: number): QueryError {
+  const of = columns === 0 ? '' : ` with ${columns} columns each`;
+  const hint = columns === 0 ? '' : ' Leave out the column "data".';
+  return new QueryError(
+    'RESULT_TOO_LARGE',
+    `The table has more than ${partitions - 1} partitions${of}, which are not taken together at once.${hint}`,
+  );
 }
 
 /** Columns whose values are not those of the partition anyway. */

@@ -290,6 +290,18 @@ test('files of a table that was made anew are not added to its successor', async
   await assert.rejects(append.prepare(table.loaded()), { code: 'COMMIT_CONFLICT', retryable: false });
 });
 
+test('refuses tables of format 3 before anything is written, whatever their catalog would say', async () => {
+  const table = newMemoryTable({ formatVersion: 2, type: { kind: 'int' }, partitions: [] });
+  const append = table.newAppend([plainFile('mem/data/mine.parquet')]);
+  const before = table.avroFiles();
+  table.replace({ ...table.metadata(), formatVersion: 3 });
+  await assert.rejects(append.prepare(table.loaded()), {
+    code: 'UNSUPPORTED_TABLE_FEATURE',
+    message: /format version 3; rows are added to tables of versions 1 and 2/,
+  });
+  assert.deepEqual(table.avroFiles(), before);
+});
+
 test('refuses files that do not fit the partition spec', async () => {
   const table = newMemoryTable({ formatVersion: 2, type: { kind: 'date' }, partitions: ['month', 'void'] });
   const wrong: readonly (readonly [readonly (PrimitiveValue | null)[], RegExp])[] = [

@@ -3,10 +3,12 @@
  * after a conflict it is called again with the table as it is then, and only writes what has to be written anew.
  * Nothing is part of the table before a catalog has committed.
  */
+
 import { randomBytes, randomUUID } from 'node:crypto';
 import { QueryError } from '@svc/base';
 import type { ObjectStore } from '../../storage/object-store.js';
 import type { MetadataFiles } from '../cache/metadata-files.js';
+import { newestWrittenFormat } from '../changes/metadata-draft.js';
 import { mainBranch, type TableCommit, type TableUpdate } from '../changes/table-change.js';
 import type { TypedPartitionSpec } from '../manifests/data-file.js';
 import type { ManifestFile } from '../manifests/manifest-list.js';
@@ -96,6 +98,7 @@ async function prepare(append: Preparing, table: TableToWrite): Promise<TableCom
   const { metadata } = table;
   const { snapshotId, attempts, signal } = append;
   checkIsSameTable(append, metadata);
+  checkAppendable(metadata);
   checkHasColumns(append, metadata);
   const parent = metadata.snapshots.find((each) => each.snapshotId === metadata.currentSnapshotId);
   const { formatVersion } = metadata;
@@ -144,6 +147,18 @@ async function prepare(append: Preparing, table: TableToWrite): Promise<TableCom
     summary: appendSummary(parent, append.dataFiles, append.summary ?? {}),
     firstRowId: undefined,
   });
+}
+
+/**
+ * Throws UNSUPPORTED_TABLE_FEATURE for a table of format 3: its rows have ids, which are numbered in manifests and snapshots
+ * that this writer would leave without them, and not every catalog looks.
+ */
+export function checkAppendable({ formatVersion, location }: TableMetadata): void {
+  if (formatVersion <= newestWrittenFormat) return;
+  throw new QueryError(
+    'UNSUPPORTED_TABLE_FEATURE',
+    `The table at ${location} has format version ${formatVersion}; rows are added to tables of versions 1 and 2.`,
+  );
 }
 
 function checkIsSameTable({ tableUuid }: AppendOptions, metadata: TableMetadata): void {
