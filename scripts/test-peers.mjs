@@ -120,7 +120,7 @@ async function testStorage({ python, peersFolder }) {
       const told = { url: catalog.url, storage: server, python };
       try {
         if (isWanted('rest'))
-          for (const name of ['rest-catalog', 'rest-users'])
+          for (const name of ['rest-catalog', 'rest-users', 'rest-outage'])
             await runStorageTests(name, name, { SVC_TEST_REST: JSON.stringify(told) });
         if (isWanted('shapes')) {
           const classPath = await catalog.compile(path.join(peersFolder, 'shapes'));

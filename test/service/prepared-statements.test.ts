@@ -207,6 +207,16 @@ describe('a prepared statement', () => {
     });
   });
 
+  it('may answer two columns of one name', async () => {
+    assert.deepEqual(
+      await run(
+        'SELECT a.order_id, b.* FROM sales.items a JOIN sales.items b USING (order_id) WHERE order_id = ?',
+        [[long, 1n]],
+      ),
+      await rows(client, 'SELECT order_id, * FROM sales.items WHERE order_id = 1'),
+    );
+  });
+
   it('must be prepared again when its tables have changed its result', async () => {
     const { handle } = await client.prepare('SELECT * FROM sales.evolving');
     const { handle: unchanged } = await client.prepare('SELECT id FROM sales.evolving');

@@ -136,8 +136,11 @@ describe('time travel', () => {
     const refused: readonly (readonly [point: string, code: string])[] = [
       ["VERSION AS OF 'gone'", 'SNAPSHOT_NOT_FOUND'],
       ['VERSION AS OF id', 'NOT_SUPPORTED'],
-      ['VERSION AS OF ?', 'NOT_SUPPORTED'],
-      ['TIMESTAMP AS OF ?', 'NOT_SUPPORTED'],
+      ['VERSION AS OF ?', 'INVALID_PARAMETER'],
+      ['TIMESTAMP AS OF ?', 'INVALID_PARAMETER'],
+      ['VERSION AS OF (SELECT 1)', 'NOT_SUPPORTED'],
+      ['VERSION AS OF NULL', 'INVALID_ARGUMENT'],
+      ["VERSION AS OF concat('go', 'ne')", 'SNAPSHOT_NOT_FOUND'],
       ["TIMESTAMP AS OF now() - INTERVAL '1' DAY", 'SNAPSHOT_NOT_FOUND'],
       ['TIMESTAMP AS OF now() - id', 'NOT_SUPPORTED'],
       ['TIMESTAMP AS OF (SELECT now())', 'NOT_SUPPORTED'],

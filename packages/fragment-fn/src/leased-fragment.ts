@@ -4,8 +4,8 @@
  */
 import { type LinkedAbort, linkAbort, QueryError } from '@svc/base';
 import type { EngineLease, EnginePool, EngineProfile, EngineProgress } from '@svc/engine';
-import type { DirectRead } from '@svc/lake';
-import { gatherTable } from './gather-table.js';
+import { type DirectRead, mapConcurrently } from '@svc/lake';
+import { gatherTables } from './gather-tables.js';
 import {
   type FragmentFiles,
   type FragmentRequest,
@@ -100,25 +100,50 @@ export async function onLease<T>(
   }
 }
 
+/** Each fetches several files at once, all of them within the one byte budget. */
+const maxConcurrentTables = 4;
+
 /**
- * Tables one after the other: each one's fetches are parallel already, and the byte budget is one. Those that are read in
- * parts come first, while nothing else takes space; for them the session is made already.
+ * Tables that fit are staged beside each other. Those that are read in parts come first, while nothing else takes space;
+ * for them the session is made already.
  */
 export async function stageTables(fragment: LeasedFragment): Promise<readonly StagedTable[]> {
   const { request, environment, link, lease } = fragment;
   const scans = request.tables.filter((table) => table.kind === 'scan');
   const split = (await environment.split?.(scans, link.signal)) ?? [];
-  const staged = new Map<FragmentTable, StagedTable>();
-  for (const [index, table] of scans.entries()) {
+  const inParts = scans.flatMap((table, index) => {
     const parts = split[index];
-    if (parts === undefined) continue;
-    if (staged.size === 0) await lease.execute(sessionOf(request), link.signal);
-    staged.set(table, await gatherTable(fragment, table, parts));
-  }
-  for (const table of request.tables)
-    if (!staged.has(table))
-      staged.set(table, await stageTable(table, environment, lease.inputDirectory, link.signal));
+    return parts === undefined ? [] : [{ table, parts }];
+  });
+  if (inParts.length === 0) return await stageBeside(request.tables, fragment, link.signal);
+  const large = new Set<FragmentTable>(inParts.map(({ table }) => table));
+  const small = request.tables.filter((table) => !large.has(table));
+  await lease.execute(sessionOf(request), link.signal);
+  const stageSmall = (signal: AbortSignal) => stageBeside(small, fragment, signal);
+  const { gathered, rest } = await gatherTables(fragment, inParts, stageSmall);
+  const staged = new Map<FragmentTable, StagedTable | undefined>([
+    ...inParts.map(({ table }, index) => [table, gathered[index]] as const),
+    ...small.map((table, index) => [table, rest[index]] as const),
+  ]);
   return request.tables.flatMap((table) => staged.get(table) ?? []);
+}
+
+/** Answers once nothing is staged any more; the first failure ends what the others do. */
+async function stageBeside(
+  tables: readonly FragmentTable[],
+  { environment, lease }: LeasedFragment,
+  signal: AbortSignal,
+): Promise<readonly StagedTable[]> {
+  using stop = linkAbort(signal);
+  const stage = async (table: FragmentTable): Promise<StagedTable> => {
+    try {
+      return await stageTable(table, environment, lease.inputDirectory, stop.signal);
+    } catch (error) {
+      stop.abort(QueryError.from(error));
+      throw error;
+    }
+  };
+  return await mapConcurrently(tables, { maxConcurrent: maxConcurrentTables, signal }, stage);
 }
 
 function sessionOf(request: FragmentRequest): readonly string[] {

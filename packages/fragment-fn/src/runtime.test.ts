@@ -78,6 +78,44 @@ describe('a fragment', () => {
   });
 });
 
+describe('a fragment of several tables', () => {
+  it('stages them beside each other, and keeps their order', async () => {
+    const engine = new FakeEngine();
+    const tables = threeTables();
+    const waiting: (() => void)[] = [];
+    const stage: FragmentEnvironment['stage'] = async () => {
+      await new Promise<void>((resolve) => {
+        waiting.unshift(resolve);
+        if (waiting.length === tables.length) for (const each of waiting) each();
+      });
+      return stagedTable;
+    };
+    const fragment = await start(engine, { stage }, { tables });
+    await readAll(fragment);
+    assert.equal(fragment.statistics().filesRead, 6);
+    const views = engine.statements.filter((sql) => sql.startsWith('CREATE VIEW'));
+    assert.deepEqual(
+      views.map((sql) => sql.split(' ')[2]),
+      ['"lake"."sales"."a"', '"lake"."sales"."b"', '"lake"."sales"."c"'],
+    );
+  });
+
+  it('of which one fails ends what the others do, and waits for it', async () => {
+    const engine = new FakeEngine();
+    const failure = new QueryError('DATA_FILE_MISSING', 'Gone.');
+    const ended: string[] = [];
+    const stage: FragmentEnvironment['stage'] = async ({ table }, _directory, signal) => {
+      if (table === 'c') throw failure;
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      ended.push(table);
+      throw signal.reason;
+    };
+    await assert.rejects(start(engine, { stage }, { tables: threeTables() }), failure);
+    assert.deepEqual(ended, ['a', 'b']);
+    assert.deepEqual(engine.events, ['lease', 'release']);
+  });
+});
+
 describe('a fragment that answers whole columns', () => {
   const schema = Uint8Array.of(7);
   const direct = { columns: [{ name: 'id', values: 'fixed8' }], files: [] } as const;
@@ -260,6 +298,10 @@ const scan: TableScan = {
 };
 
 const table: FragmentTable = { kind: 'scan', catalog: 'lake', schema: 'sales', table: 'orders', scan };
+
+function threeTables(): readonly FragmentTable[] {
+  return ['a', 'b', 'c'].map((name) => ({ ...table, table: name }));
+}
 
 const stagedTable: StagedTable = {
   groups: [],

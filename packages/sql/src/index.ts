@@ -13,7 +13,7 @@ export { type GatedQuery, gate, tableKey } from './gate/gate.js';
 export { rewriteTables, type TableTarget } from './gate/rewrite-tables.js';
 export { type StatementValues, statementValueMacros } from './gate/statement-values.js';
 export type { TableReference, TimeTravel } from './gate/table-gate.js';
-export { selectOfExpression } from './gate/time-expression.js';
+export { describedExpression, selectOfExpression, type TimeExpression } from './gate/time-expression.js';
 export {
   isJsonArray,
   isJsonObject,
@@ -68,6 +68,6 @@ export type {
 } from './statements/statement.js';
 export { withoutEscapes } from './text/escapes.js';
 export { quoteIdentifier, quoteString } from './text/literals.js';
-export { inlineParameters } from './text/parameters.js';
+export { inlineParameters, renumberParameters } from './text/parameters.js';
 export { type StatementText, splitStatements } from './text/split.js';
 export { valuesParameters } from './text/values-parameters.js';

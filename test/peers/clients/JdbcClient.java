@@ -169,6 +169,26 @@ public final class JdbcClient {
         expect(102L, result.getLong(2), "texts");
       }
     });
+    checks.add("parameters choose the snapshot that is read", () -> {
+      List<List<String>> snapshots = query(connection,
+          "select snapshot_id, epoch_ms(committed_at) from jdbc_writes.\"rows$snapshots\" order by committed_at");
+      String count = "select count(*) from jdbc_writes.rows for ";
+      try (PreparedStatement statement = connection.prepareStatement(count + "version as of ? where id < ?")) {
+        statement.setLong(1, Long.parseLong(snapshots.get(0).get(0)));
+        statement.setLong(2, 1000);
+        expect("2", rowsOf(statement.executeQuery()).get(0).get(0), "rows of the first snapshot");
+      }
+      try (PreparedStatement statement = connection.prepareStatement(count + "version as of cast(? as varchar)")) {
+        statement.setString(1, "main");
+        expect("103", rowsOf(statement.executeQuery()).get(0).get(0), "rows of main");
+      }
+      try (PreparedStatement statement = connection.prepareStatement(count + "timestamp as of ?")) {
+        // As the driver binds any time: its zone is the one of the calendar.
+        Calendar utc = Calendar.getInstance(java.util.TimeZone.getTimeZone("UTC"));
+        statement.setTimestamp(1, new Timestamp(Long.parseLong(snapshots.get(1).get(1))), utc);
+        expect("3", rowsOf(statement.executeQuery()).get(0).get(0), "rows at the time of the second");
+      }
+    });
     checks.add("a large result is read to its end", () -> {
       long rows = 0;
       long sum = 0;

@@ -20,14 +20,22 @@ export function parameterLiterals(
   parameters: Uint8Array,
   identifiers: readonly string[],
 ): ReadonlyMap<string, string> | undefined {
-  const batch = RecordBatchReader.from(parameters).next().value;
-  if (batch === undefined || batch === null) return undefined;
+  const literals = writableLiterals(parameters, identifiers);
+  return literals.size === identifiers.length ? literals : undefined;
+}
+
+/** Those of the values that can be written. */
+export function writableLiterals(
+  parameters: Uint8Array,
+  identifiers: readonly string[],
+): ReadonlyMap<string, string> {
   const literals = new Map<string, string>();
+  const batch = RecordBatchReader.from(parameters).next().value;
+  if (batch === undefined || batch === null) return literals;
   for (const [index, identifier] of identifiers.entries()) {
     const column = batch.getChildAt(index);
     const literal = column === null ? undefined : literalOf(column);
-    if (literal === undefined) return undefined;
-    literals.set(identifier, ` ${literal} `);
+    if (literal !== undefined) literals.set(identifier, ` ${literal} `);
   }
   return literals;
 }

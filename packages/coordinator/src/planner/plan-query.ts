@@ -16,12 +16,18 @@ import type { AnalyzedQuery } from './analyze.js';
 import { parameterLiterals } from './parameter-literals.js';
 import { planTables } from './plan-tables.js';
 import { ownerOf, type PlannerDependencies } from './planner-dependencies.js';
+import {
+  type BoundParameters,
+  describeAllParameters,
+  engineParameters,
+  pointsWithParameters,
+} from './point-parameters.js';
 import { resolveRelations } from './resolve-relations.js';
 import { type ResolvedTable, storeOf } from './resolve-tables.js';
 import { statementLane } from './statement-lane.js';
 import { planWithCache } from './stub-plan-cache.js';
 import { engineSession, type StubPlan } from './stub-planning.js';
-import { pinReferences } from './time-travel.js';
+import { pinReferences, type TimeTravelOptions } from './time-travel.js';
 import { withoutExcerpt } from './without-excerpt.js';
 
 export interface QueryPlan {
@@ -43,6 +49,10 @@ export interface PlanOptions {
 
 interface BoundQuery {
   readonly sql: string;
+  /** Those of `sql`: all of the statement's but the ones that decide on points in time only. */
+  readonly parameters: BoundParameters;
+  /** What these are called in the statement. */
+  readonly kept: readonly string[];
   readonly tables: readonly ResolvedTable[];
   readonly views: readonly FragmentView[];
   /** The session's as they were then: what is planned with them runs with them, whatever is SET meanwhile. */
@@ -57,12 +67,17 @@ interface BoundQuery {
  */
 async function bindQuery(
   dependencies: PlannerDependencies,
-  { query, session, signal }: PlanOptions,
+  { query, session, signal, parameters }: PlanOptions,
+  isDescribed = false,
 ): Promise<BoundQuery> {
   const { settings } = session;
+  const given: BoundParameters = { identifiers: query.gated.parameters, values: parameters };
   const files = await resolveFiles(dependencies, query, session, signal);
   const parsed = withFileTables(query.parsed, files);
-  const times = { session, signal, nowMs: dependencies.now().getTime() };
+  const times: TimeTravelOptions = {
+    ...{ session, signal, nowMs: dependencies.now().getTime() },
+    parameters: isDescribed ? 'not bound yet' : given,
+  };
   const { references, rewritten } = await pinReferences(dependencies, { parsed, gated: query.gated }, times);
   const relations = await resolveRelations(dependencies, { ...times, requests: references });
   const { views, usesStatementValues } = relations;
@@ -78,11 +93,15 @@ async function bindQuery(
         })
       : [];
   const changed = rewritten ?? (files.length === 0 ? undefined : writeSerializedSql(parsed, parsed.query));
-  if (changed === undefined) return { sql: query.parsed.sql, tables, views, settings, setup };
+  const bound = { tables, views, settings, setup, parameters: given, kept: given.identifiers };
+  if (changed === undefined) return { ...bound, sql: query.parsed.sql };
   const lease = await dependencies.pool.lease({ owner: ownerOf(session), lane: 'small', signal });
   try {
     const sql = await lease.queryText(deserializeQuery, [changed], signal);
-    return { sql, tables, views, settings, setup };
+    return {
+      ...bound,
+      ...(pointsWithParameters(query.gated).length === 0 ? { sql } : engineParameters(sql, given)),
+    };
   } finally {
     await lease.release();
   }
@@ -116,8 +135,40 @@ export async function describeQueryStatement(
   dependencies: PlannerDependencies,
   options: PlanOptions,
 ): Promise<StatementDescription> {
-  const bound = await bindQuery(dependencies, options);
-  return (await planBound(dependencies, options, bound)).description;
+  const { query, session, signal } = options;
+  const bound = await bindQuery(dependencies, options, true);
+  const description = await describeBound(dependencies, options, bound);
+  if (pointsWithParameters(query.gated).length === 0) return description;
+  const lease = await dependencies.pool.lease({ owner: ownerOf(session), lane: 'small', signal });
+  try {
+    const { kept } = bound;
+    return await describeAllParameters(lease, { description, kept, gated: query.gated }, signal);
+  } finally {
+    await lease.release();
+  }
+}
+
+/**
+ * A table at a point that a parameter will tell is taken for what it is now. That is a guess, which Flight SQL allows and
+ * JDBC needs: its driver takes a statement that announces no columns for an update. Where columns are named that the
+ * table does not have now, those that it had are taken too.
+ */
+async function describeBound(
+  dependencies: PlannerDependencies,
+  options: PlanOptions,
+  bound: BoundQuery,
+): Promise<StatementDescription> {
+  try {
+    return (await planBound(dependencies, options, bound)).description;
+  } catch (error) {
+    const isGuess = bound.tables.some((table) => table.everyColumn !== undefined);
+    if (!isGuess || !(error instanceof QueryError) || error.code !== 'BINDING_ERROR') throw error;
+    const tables = bound.tables.map((table) => ({ ...table, columns: table.everyColumn ?? table.columns }));
+    return await planBound(dependencies, options, { ...bound, tables }).then(
+      ({ description }) => description,
+      () => Promise.reject(error),
+    );
+  }
 }
 
 /**
@@ -135,13 +186,14 @@ function bindingTooLong(): QueryError {
 
 async function planBound(
   { pool, plans }: PlannerDependencies,
-  { query, session, signal, parameters }: PlanOptions,
+  { query, session, signal }: PlanOptions,
   bound: BoundQuery,
 ): Promise<StubPlan> {
+  const { identifiers, values: parameters } = bound.parameters;
   const literals =
     parameters === undefined || bound.tables.length === 0
       ? undefined
-      : parameterLiterals(parameters, query.gated.parameters);
+      : parameterLiterals(parameters, identifiers);
   return await planWithCache({
     ...bound,
     cache: plans,
@@ -163,8 +215,9 @@ async function planBound(
 
 /** Plans a query against the tables as they are now. The answer reads exactly the snapshots pinned here. */
 export async function planQuery(dependencies: PlannerDependencies, options: PlanOptions): Promise<QueryPlan> {
-  const { session, signal, parameters } = options;
+  const { session, signal } = options;
   const bound = await bindQuery(dependencies, options);
+  const { values: parameters } = bound.parameters;
   const owner = ownerOf(session);
   const stub = await planBound(dependencies, options, bound);
   const tables = await planTables(dependencies, bound.tables, stub.requests, signal);

@@ -25,6 +25,8 @@ export interface TableRequest {
   readonly pin: SnapshotPin;
   /** Under which table name the engine will find it; the table's own unless one statement reads several snapshots. */
   readonly viewName?: string;
+  /** The point is not known yet, and `pin` is a guess: the statement is only described. */
+  readonly isAnyPoint?: boolean;
   /** Whether the statement names columns of row lineage, which a table has besides those that it lists. */
   readonly namesRowLineage?: boolean;
 }
@@ -36,6 +38,8 @@ export interface ResolvedTable {
   readonly schema: string;
   readonly table: string;
   readonly columns: readonly EngineColumn[];
+  /** Of a table at a point that is not known yet: all columns that it has at some point, those of now first. */
+  readonly everyColumn?: readonly EngineColumn[];
   /** Only the optimiser's guess depends on it. */
   readonly rowCount: bigint;
   readonly source: TableSource;
@@ -211,7 +215,7 @@ function loadedOf(source: TableSource): LoadedTable | undefined {
 }
 
 async function resolveOne(
-  { name, pin, viewName, namesRowLineage = false }: TableRequest,
+  { name, pin, viewName, isAnyPoint = false, namesRowLineage = false }: TableRequest,
   { settings, catalogs, signal }: Omit<ResolveOptions, 'requests'>,
 ): Promise<ResolvedTable> {
   const place = placeOf(name, settings, catalogs);
@@ -234,13 +238,18 @@ async function resolveOne(
   const loaded = await catalogs.get(place.catalog).catalog.loadTable(place.identifier, { signal });
   const schema = schemaName(place.identifier.namespace);
   const tableName = `${place.catalog}.${schema}.${loaded.identifier.name}`;
-  const { snapshot, schema: columns } = resolveSnapshot(loaded.metadata, pin, tableName);
+  const { snapshot, schema: columns } = resolveSnapshot(
+    loaded.metadata,
+    isAnyPoint ? { kind: 'current' } : pin,
+    tableName,
+  );
   const lineage = namesRowLineage ? lineageFields(loaded.metadata.formatVersion, columns.fields) : [];
   return {
     catalog: place.catalog,
     schema,
     table: viewName ?? name.table,
     columns: engineColumns([...columns.fields, ...lineage]),
+    ...(isAnyPoint && { everyColumn: engineColumns([...everyField(loaded, columns), ...lineage]) }),
     rowCount: snapshot === undefined ? 0n : totalRecords(snapshot.summary.get('total-records')),
     source: {
       kind: 'iceberg',
@@ -254,6 +263,20 @@ async function resolveOne(
       lineage,
     },
   };
+}
+
+/** The fields of all schemas, by name: first those of `schema`, then the others', the newest first. */
+function everyField(
+  { metadata }: LoadedTable,
+  schema: Pick<IcebergSource, 'fields'>,
+): readonly NestedField[] {
+  const fields = new Map<string, NestedField>();
+  for (const each of [schema, ...[...metadata.schemas].reverse()])
+    for (const field of each.fields) {
+      const key = field.name.toLowerCase();
+      if (!fields.has(key)) fields.set(key, field);
+    }
+  return [...fields.values()];
 }
 
 /** What the snapshot says of itself. */

@@ -2,12 +2,11 @@ import { linkAbort, QueryError } from '@svc/base';
 import type { EngineLease } from '@svc/engine';
 import type { SnapshotPin } from '@svc/lake';
 import {
-  deserializeQuery,
   quoteString,
   rewriteTables,
-  selectOfExpression,
   statementValueMacros,
   type TableReference,
+  type TimeExpression,
   type TimeTravel,
   tableKey,
   writeSerializedSql,
@@ -16,6 +15,7 @@ import type { Session } from '../identity/session.js';
 import { engineSchemaName } from '../information-schema/names.js';
 import type { AnalyzedQuery } from './analyze.js';
 import { ownerOf, type PlannerDependencies } from './planner-dependencies.js';
+import { type BoundParameters, selectOfPoint } from './point-parameters.js';
 import type { TableRequest } from './resolve-tables.js';
 
 export interface PinnedReferences {
@@ -29,6 +29,8 @@ export interface TimeTravelOptions {
   readonly signal: AbortSignal;
   /** The statement's moment, for now() in a point in time. */
   readonly nowMs: number;
+  /** For points in time; a statement that is only described has none yet. */
+  readonly parameters: BoundParameters | 'not bound yet';
 }
 
 /**
@@ -64,11 +66,19 @@ export async function pinReference(
 ): Promise<TableRequest> {
   const { timeTravel } = reference;
   if (timeTravel === undefined) return { name: reference, pin: { kind: 'current' } };
-  return {
-    name: reference,
-    pin: await pinOf(timeTravel, dependencies, options),
-    viewName: `${reference.table}@${suffix}`,
-  };
+  const viewName = `${reference.table}@${suffix}`;
+  if (isUnknown(timeTravel, options))
+    return {
+      ...{ name: reference, viewName, isAnyPoint: true },
+      pin: { kind: 'timestamp', timestampMs: options.nowMs },
+    };
+  return { name: reference, pin: await pinOf(timeTravel, dependencies, options), viewName };
+}
+
+function isUnknown(timeTravel: TimeTravel, { parameters }: TimeTravelOptions): boolean {
+  return (
+    parameters === 'not bound yet' && timeTravel.kind === 'expression' && timeTravel.parameters.length > 0
+  );
 }
 
 function targetOf(reference: TableReference, viewNames: ReadonlyMap<string, string>) {
@@ -103,7 +113,8 @@ async function pinOf(
       return { kind: 'timestamp', timestampMs: await timestampOf(compute, what, dependencies, options) };
     }
     case 'expression': {
-      const compute: Compute = (lease, signal) => computeTime(lease, timeTravel.expression, options, signal);
+      const compute: Compute = (lease, signal) => computePoint(lease, timeTravel, options, signal);
+      if (timeTravel.unit === 'VERSION') return await versionOf(compute, dependencies, options);
       const timestampMs = await timestampOf(compute, 'it is not a time.', dependencies, options);
       return { kind: 'timestamp', timestampMs };
     }
@@ -117,10 +128,20 @@ function millisecondsOf(time: string): string {
   return `SELECT coalesce(epoch_ms(CAST(${time} AS TIMESTAMP WITH TIME ZONE))::VARCHAR, '')`;
 }
 
-async function computeTime(
+/** Of a version what it is and its value: a whole number is an id, and a text the name of a branch or tag. */
+function kindAndValueOf(version: string): string {
+  const wholeNumbers = ['TINYINT', 'SMALLINT', 'INTEGER', 'BIGINT', 'HUGEINT'];
+  const ids = wholeNumbers.flatMap((type) => [type, `U${type}`]).map(quoteString);
+  return (
+    `SELECT coalesce(CASE WHEN typeof(v) = 'VARCHAR' THEN 'reference' WHEN typeof(v) IN (${ids.join(', ')}) THEN 'id' ` +
+    `ELSE 'other' END || ' ' || v::VARCHAR, '') FROM (SELECT ${version} AS v)`
+  );
+}
+
+async function computePoint(
   lease: EngineLease,
-  expression: string,
-  { session, nowMs }: TimeTravelOptions,
+  point: TimeExpression,
+  { session, nowMs, parameters }: TimeTravelOptions,
   signal: AbortSignal,
 ): Promise<string> {
   const { catalog, schema = '' } = session.settings;
@@ -129,8 +150,10 @@ async function computeTime(
     statementValueMacros({ nowMicros, user: session.identity.username, catalog, schema }),
     signal,
   );
-  const select = await lease.queryText(deserializeQuery, [selectOfExpression(expression)], signal);
-  return await lease.queryText(millisecondsOf(`(${select})`), [], signal);
+  const bound = parameters === 'not bound yet' ? { identifiers: [], values: undefined } : parameters;
+  const select = await selectOfPoint(lease, point, bound, signal);
+  const textOf = point.unit === 'VERSION' ? kindAndValueOf : millisecondsOf;
+  return await lease.queryText(textOf(`(${select})`), [], signal);
 }
 
 /** A point in time can be an expression that takes for ever, and its engine is one that everybody's planning needs. */
@@ -140,32 +163,62 @@ const maxComputingMs = 10_000;
 async function timestampOf(
   compute: Compute,
   problem: string,
+  dependencies: PlannerDependencies,
+  options: TimeTravelOptions,
+): Promise<number> {
+  const refused = (cause?: QueryError) => notAPoint('TIMESTAMP', problem, cause);
+  const answer = await computed(compute, refused, dependencies, options);
+  if (answer === '') throw refused();
+  return Number(answer);
+}
+
+async function versionOf(
+  compute: Compute,
+  dependencies: PlannerDependencies,
+  options: TimeTravelOptions,
+): Promise<SnapshotPin> {
+  const refused = (cause?: QueryError) =>
+    notAPoint(
+      'VERSION',
+      'it is neither a snapshot id, which is a whole number, nor the name of a branch or tag.',
+      cause,
+    );
+  const answer = await computed(compute, refused, dependencies, options);
+  const [, kind, value = ''] = /^(id|reference) (.*)$/s.exec(answer) ?? [];
+  if (kind === undefined) throw refused();
+  return kind === 'id' ? { kind, snapshotId: BigInt(value) } : { kind: 'reference', name: value };
+}
+
+async function computed(
+  compute: Compute,
+  refused: (cause: QueryError) => QueryError,
   { pool }: PlannerDependencies,
   { session, signal }: TimeTravelOptions,
-): Promise<number> {
+): Promise<string> {
   const lease = await pool.lease({ owner: ownerOf(session), lane: 'small', signal });
   using link = linkAbort(signal, maxComputingMs, computingTooLong);
   try {
     await lease.execute([`SET TimeZone = ${quoteString(session.settings.timeZone)}`], link.signal);
-    const answer = await compute(lease, link.signal);
-    if (answer !== '') return Number(answer);
+    return await compute(lease, link.signal);
   } catch (error) {
-    if (error instanceof QueryError && error.category === 'user' && error.code !== 'CANCELLED')
-      throw notATime(problem, error);
+    if (error instanceof QueryError && error.category === 'user' && !keptCodes.has(error.code))
+      throw refused(error);
     throw error;
   } finally {
     await lease.release();
   }
-  throw notATime(problem);
 }
+
+/** What is not the value's fault, and what names it already. */
+const keptCodes: ReadonlySet<string> = new Set(['CANCELLED', 'INVALID_PARAMETER']);
 
 function computingTooLong(): QueryError {
   return new QueryError(
     'QUERY_TIMEOUT',
-    `AT (TIMESTAMP => …): it was not computed within ${maxComputingMs / 1000} s.`,
+    `AT (…): the point in time was not computed within ${maxComputingMs / 1000} s.`,
   );
 }
 
-function notATime(problem: string, cause?: QueryError): QueryError {
-  return new QueryError('INVALID_ARGUMENT', `AT (TIMESTAMP => …): ${problem}`, { cause });
+function notAPoint(unit: TimeExpression['unit'], problem: string, cause?: QueryError): QueryError {
+  return new QueryError('INVALID_ARGUMENT', `AT (${unit} => …): ${problem}`, { cause });
 }

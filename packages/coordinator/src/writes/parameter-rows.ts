@@ -28,11 +28,7 @@ export function rowsByParameters(
   identifiers: readonly string[],
   parameters: Uint8Array,
 ): RowsByParameters {
-  if (fragment.tables.length > 0)
-    throw new QueryError(
-      'NOT_SUPPORTED',
-      'Several rows of parameters are taken by INSERT … VALUES; a query that reads tables takes one row.',
-    );
+  if (fragment.tables.length > 0) throw oneRowOnly();
   const landing = landingTable(arrowSchemaOf(parameters));
   const source = quoteIdentifier(landing.name);
   const values = new Map(
@@ -45,6 +41,13 @@ export function rowsByParameters(
       await landing.fill(lease, onePiece(parameters), signal);
     },
   };
+}
+
+export function oneRowOnly(): QueryError {
+  return new QueryError(
+    'NOT_SUPPORTED',
+    'Several rows of parameters are taken by INSERT … VALUES; a query that reads tables takes one row.',
+  );
 }
 
 async function* onePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -1,6 +1,7 @@
 import { planQuery, type QueryPlan } from '../planner/plan-query.js';
 import { ownerOf } from '../planner/planner-dependencies.js';
-import { parameterRowCount, rowsByParameters } from './parameter-rows.js';
+import { pointsWithParameters } from '../planner/point-parameters.js';
+import { oneRowOnly, parameterRowCount, rowsByParameters } from './parameter-rows.js';
 import type { RowsToWrite, WriteDependencies, WriteOptions } from './write-rows.js';
 
 export interface PlannedRows extends QueryPlan {
@@ -16,6 +17,7 @@ export async function planRows(
   const query = await analyzer.analyze(sql, ownerOf(session), signal);
   if (parameters === undefined || parameterRowCount(parameters) === 1)
     return await planQuery(planner, { query, session, parameters, signal });
+  if (pointsWithParameters(query.gated).length > 0) throw oneRowOnly();
   const plan = await planQuery(planner, { query, session, signal });
   const { sql: rowsSql, fill } = rowsByParameters(plan, query.gated.parameters, parameters);
   return { ...plan, fragment: { ...plan.fragment, sql: rowsSql, lane: 'query' }, fill };

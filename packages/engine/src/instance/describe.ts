@@ -28,7 +28,9 @@ export function describeStatement(
     statement.isSelect &&
     (hasUnknownColumns(connection, statement) || (parameters !== undefined && statement.parameterCount > 0));
   const schema = isProbed
-    ? withProbedColumns(connection, statement.sql, parameters, schemaOf)
+    ? withProbedColumns(connection, statement.sql, parameters, (columns) =>
+        schemaOf(withNamesOf(connection, statement, columns)),
+      )
     : withStatementColumns(connection, statement, schemaOf);
   const parameterSchema = {
     fields: parameterFields(connection, options, statement),
@@ -39,6 +41,20 @@ export function describeStatement(
     parameterSchema: encapsulate(encodeSchemaMessage(parameterSchema)),
     parameterCount: statement.parameterCount,
   };
+}
+
+/**
+ * Two columns may have one name, but not in the subquery that was probed. A statement whose parameters decide what its
+ * columns are does not know their names either.
+ */
+function withNamesOf(
+  connection: EngineConnection,
+  statement: PreparedStatement,
+  columns: readonly ColumnDeclaration[],
+): readonly ColumnDeclaration[] {
+  if (hasUnknownColumns(connection, statement)) return columns;
+  const names = withStatementColumns(connection, statement, (own) => own.map(({ name }) => name));
+  return columns.map((column, index) => ({ ...column, name: names[index] ?? column.name }));
 }
 
 function parameterFields(

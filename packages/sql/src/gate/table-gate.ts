@@ -6,7 +6,7 @@ import { identifierValue, stringValue } from '../text/literals.js';
 import { type TokenList, tokenKinds } from '../text/token-list.js';
 import { tokenize } from '../text/tokenizer.js';
 import { constantInteger, constantText } from './constants.js';
-import { isConstantExpression, printExpression } from './time-expression.js';
+import { readTimeExpression, type TimeExpression } from './time-expression.js';
 
 /** The point in a table's history that a reference asks for. */
 export type TimeTravel =
@@ -17,8 +17,8 @@ export type TimeTravel =
   | { readonly kind: 'timestamp'; readonly type: string; readonly text: string }
   /** now() or current_timestamp. */
   | { readonly kind: 'now' }
-  /** Another expression over constants, now() and its kin, in the parser's JSON: see `selectOfExpression`. */
-  | { readonly kind: 'expression'; readonly expression: string };
+  /** Another expression over constants, parameters, now() and its kin. */
+  | TimeExpression;
 
 /** A table of a statement, its name as written: absent parts are the session's to fill in. */
 export interface TableReference {
@@ -73,29 +73,28 @@ function readTimeTravel(atClause: JsonObject): TimeTravel {
     if (text !== undefined) return { kind: 'ref', name: text };
     const snapshotId = constantInteger(point);
     if (snapshotId !== undefined) return { kind: 'snapshot', snapshotId };
-    throw notConstant(
-      'VERSION',
-      "a snapshot id or the name of a branch or tag: AT (VERSION => 123), AT (VERSION => 'main')",
-    );
+  } else if (unit !== 'TIMESTAMP')
+    throw new QueryError('NOT_SUPPORTED', `AT (${unit} => …) is not supported.`);
+  else {
+    if (text !== undefined) return { kind: 'timestamp', type: 'VARCHAR', text };
+    if (textField(point, 'class') === 'CAST') {
+      const literal = constantText(objectField(point, 'child'));
+      const type = textField(objectField(point, 'cast_type'), 'id');
+      if (literal !== undefined) return { kind: 'timestamp', type, text: literal };
+    }
+    if (isNow(point)) return { kind: 'now' };
   }
-  if (unit !== 'TIMESTAMP') throw new QueryError('NOT_SUPPORTED', `AT (${unit} => …) is not supported.`);
-  if (text !== undefined) return { kind: 'timestamp', type: 'VARCHAR', text };
-  if (textField(point, 'class') === 'CAST') {
-    const literal = constantText(objectField(point, 'child'));
-    const type = textField(objectField(point, 'cast_type'), 'id');
-    if (literal !== undefined) return { kind: 'timestamp', type, text: literal };
-  }
-  if (isNow(point)) return { kind: 'now' };
-  if (isConstantExpression(point)) return { kind: 'expression', expression: printExpression(point) };
-  throw notConstant(
-    'TIMESTAMP',
-    "a time without columns, parameters and subqueries: AT (TIMESTAMP => TIMESTAMP '2025-01-01 00:00:00'), AT (TIMESTAMP => now() - INTERVAL 1 DAY)",
-  );
+  const expression = readTimeExpression(point, unit);
+  if (expression !== undefined) return expression;
+  throw new QueryError('NOT_SUPPORTED', `AT (${unit} => …) takes ${expectedPoints[unit]}.`);
 }
 
-function notConstant(unit: string, expected: string): QueryError {
-  return new QueryError('NOT_SUPPORTED', `AT (${unit} => …) takes ${expected}.`);
-}
+const expectedPoints = {
+  VERSION:
+    "a snapshot id or the name of a branch or tag, without columns and subqueries: AT (VERSION => 123), AT (VERSION => 'main'), AT (VERSION => ?)",
+  TIMESTAMP:
+    "a time without columns and subqueries: AT (TIMESTAMP => TIMESTAMP '2025-01-01 00:00:00'), AT (TIMESTAMP => now() - INTERVAL 1 DAY), AT (TIMESTAMP => ?)",
+} as const;
 
 function isNow(point: JsonObject): boolean {
   if (textField(point, 'class') === 'FUNCTION')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { inlineParameters } from './parameters.js';
+import { inlineParameters, renumberParameters } from './parameters.js';
 
 describe('parameters', () => {
   test('are replaced where they are parameters', () => {
@@ -27,6 +27,18 @@ describe('parameters', () => {
       ),
       'select 1 + 2',
     );
+  });
+
+  test('are numbered anew when some are gone', () => {
+    assert.deepEqual(renumberParameters('select $4, $2, $4', ['1', '2', '3', '4']), {
+      sql: 'select  $2 ,  $1 ,  $2 ',
+      kept: [1, 3],
+    });
+    assert.deepEqual(renumberParameters("select $b, '$a'", ['a', 'B']), {
+      sql: "select  $1 , '$a'",
+      kept: [1],
+    });
+    assert.deepEqual(renumberParameters('select 1', ['1']), { sql: 'select 1', kept: [] });
   });
 
   test('need a value', () => {

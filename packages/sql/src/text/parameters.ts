@@ -8,6 +8,37 @@ import { tokenize } from './tokenizer.js';
  * lower-case name); a missing one throws INVALID_PARAMETER. The statement itself still runs with bound parameters.
  */
 export function inlineParameters(sql: string, literals: ReadonlyMap<string, string>): string {
+  return replaceParameters(sql, (identifier) => {
+    const literal = literals.get(identifier);
+    if (literal === undefined)
+      throw new QueryError('INVALID_PARAMETER', `Parameter ${identifier} has no value.`);
+    return literal;
+  });
+}
+
+export interface RenumberedSql {
+  readonly sql: string;
+  /** Which of the identifiers are in the text, by their positions: the first is `$1` now. */
+  readonly kept: readonly number[];
+}
+
+/** A part of a statement that has these parameters, as a statement with parameters `$1`, `$2`, … of its own. */
+export function renumberParameters(sql: string, identifiers: readonly string[]): RenumberedSql {
+  const found = new Set<string>();
+  replaceParameters(sql, (identifier) => {
+    found.add(identifier);
+    return '';
+  });
+  const kept = identifiers.flatMap((identifier, position) =>
+    found.has(identifier.toLowerCase()) ? [position] : [],
+  );
+  const numbers = new Map(
+    kept.map((position, index) => [identifiers[position]?.toLowerCase() ?? '', ` $${index + 1} `]),
+  );
+  return { sql: inlineParameters(sql, numbers), kept };
+}
+
+function replaceParameters(sql: string, replacementOf: (identifier: string) => string): string {
   const tokens = tokenize(sql);
   let output = '';
   let copied = 0;
@@ -16,10 +47,7 @@ export function inlineParameters(sql: string, literals: ReadonlyMap<string, stri
     if (tokens.kind(index) !== tokenKinds.parameter) continue;
     const identifier = identifierOf(tokens, index, highest);
     if (/^\d+$/.test(identifier)) highest = Math.max(highest, Number(identifier));
-    const literal = literals.get(identifier);
-    if (literal === undefined)
-      throw new QueryError('INVALID_PARAMETER', `Parameter ${identifier} has no value.`);
-    output += `${sql.slice(copied, tokens.start(index))}${literal}`;
+    output += `${sql.slice(copied, tokens.start(index))}${replacementOf(identifier)}`;
     copied = tokens.end(index);
   }
   return output + sql.slice(copied);

@@ -74,6 +74,17 @@ describe('what storage said of a file', () => {
     assert.ok(await isAskedAgain());
   });
 
+  it('stays when only the catalog has no credentials for reading it', async () => {
+    const { memory, store, heads } = counted();
+    await memory.write(file, new Uint8Array([1]));
+    const read = () => Promise.reject(new QueryError('CATALOG_ERROR', 'The catalog is down.'));
+    const opened = createKnownFiles().ofClient()({ ...store, read }, table);
+    await opened.head(file);
+    await assert.rejects(opened.read(file));
+    await opened.head(file);
+    assert.deepEqual(heads, [file]);
+  });
+
   it('does not stand in for another version', async () => {
     const { memory, store, heads } = counted();
     await memory.write(file, new Uint8Array([1]));

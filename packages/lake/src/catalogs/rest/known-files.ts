@@ -2,6 +2,7 @@
  * What storage said of a table's files to one client of the catalog: a file is asked for once, not by each statement. Iceberg
  * never changes a file, so that 45 of the requests of a join of three tables are of no use.
  */
+import { QueryError } from '@svc/base';
 import { LRUCache } from 'lru-cache';
 import type { ObjectInfo, ObjectStore } from '../../storage/object-store.js';
 import { isBelow } from './location-prefix.js';
@@ -34,12 +35,15 @@ function remembering(
 ): ObjectStore {
   const keyOf = (location: string) => `${whose} ${location}`;
   const forget = (location: string) => files.delete(keyOf(location));
-  /** Whatever goes wrong may be the file's having changed: the next statement asks again. */
+  /**
+   * Whatever goes wrong may be the file's having changed: the next statement asks again. But not that the catalog is down
+   * and gives out no credentials: what is staged of the file needs none.
+   */
   const orForget = async <T>(location: string, reading: Promise<T>): Promise<T> => {
     try {
       return await reading;
     } catch (error) {
-      forget(location);
+      if (!(error instanceof QueryError) || error.code !== 'CATALOG_ERROR') forget(location);
       throw error;
     }
   };

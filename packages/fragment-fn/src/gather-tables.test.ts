@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { abortable, linkAbort, QueryError } from '@svc/base';
 import type { TableScan } from '@svc/lake';
-import { gatherTable } from './gather-table.js';
+import { gatherTables } from './gather-tables.js';
 import type { LeasedFragment, StagedTable } from './leased-fragment.js';
 import type { FragmentScan } from './request.js';
 
@@ -25,6 +25,7 @@ const tableOf = (part: number): FragmentScan => ({
   filters: [{ kind: 'is-not-null', column: ['id'] }],
 });
 const parts = [0, 1, 2, 3].map(tableOf);
+const noRest = async () => undefined;
 
 /** Remembers what happens, in order; `stage` and `insert` may fail or wait. */
 function makeFragment({
@@ -79,8 +80,8 @@ test('while the engine takes over a part the next one is staged, and no more', a
     stage: async (part) => part === 1 && begin(),
     insert: (part) => (part === 0 ? begun : Promise.resolve()),
   });
-  const gathered = await gatherTable(fragment, tableOf(0), parts);
-  assert.deepEqual([gathered.filesRead, gathered.bytesStaged, gathered.bytesFetched], [4, 40, 20]);
+  const gathered = (await gatherTables(fragment, [{ table: tableOf(0), parts }], noRest)).gathered[0];
+  assert.deepEqual([gathered?.filesRead, gathered?.bytesStaged, gathered?.bytesFetched], [4, 40, 20]);
   assert.equal(statements[0], 'CREATE TABLE "lake"."sales"."orders" ("id" BIGINT)');
   assert.match(
     statements[1] ?? '',
@@ -88,6 +89,41 @@ test('while the engine takes over a part the next one is staged, and no more', a
   );
   assert.equal(statements.length, 5);
   assert.ok(mostFolders() <= 2, `${mostFolders()} parts at a time`);
+  assert.deepEqual(await readdir(inputDirectory), []);
+});
+
+test('behind the last part of a table the first of the next one is staged, and behind the last table what fits', async () => {
+  let [begin, beginRest] = [(): void => undefined, (): void => undefined];
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const restBegun = new Promise<void>((resolve) => {
+    beginRest = resolve;
+  });
+  const { fragment, events, mostFolders } = makeFragment({
+    stage: async (part) => part === 1 && begin(),
+    insert: (part) => (part === 0 ? begun : restBegun),
+  });
+  const tables = [0, 1].map((index) => ({ table: tableOf(index), parts: [tableOf(index)] }));
+  const { gathered, rest } = await gatherTables(fragment, tables, async () => {
+    events.push('staging what fits');
+    beginRest();
+    return 'staged';
+  });
+  assert.deepEqual([gathered.map(({ filesRead }) => filesRead), rest], [[1, 1], 'staged']);
+  assert.deepEqual(events, ['staging 0', 'staging 1', 'inserted 0', 'staging what fits', 'inserted 1']);
+  assert.ok(mostFolders() <= 2, `${mostFolders()} parts at a time`);
+});
+
+test('when the engine fails, what is staged beside it is ended and waited for', async () => {
+  const failure = new QueryError('OUT_OF_MEMORY', 'No memory.');
+  const { fragment, events } = makeFragment({ insert: () => Promise.reject(failure) });
+  const stageRest = async (signal: AbortSignal) => {
+    await abortable(new Promise(() => undefined), signal).catch(() => events.push('ended'));
+  };
+  const tables = [{ table: tableOf(0), parts: [tableOf(0)] }];
+  await assert.rejects(gatherTables(fragment, tables, stageRest), failure);
+  assert.deepEqual(events, ['staging 0', 'ended']);
   assert.deepEqual(await readdir(inputDirectory), []);
 });
 
@@ -99,7 +135,7 @@ test('a part that the engine cannot read is named, and the next one is given up'
       throw new QueryError('DATA_CORRUPT', 'a.parquet is damaged.');
     },
   });
-  await assert.rejects(gatherTable(fragment, tableOf(0), parts), {
+  await assert.rejects(gatherTables(fragment, [{ table: tableOf(0), parts }], noRest), {
     code: 'DATA_CORRUPT',
     message: 's3://lake/a.parquet is damaged.',
   });
@@ -110,7 +146,7 @@ test('a part that the engine cannot read is named, and the next one is given up'
 test('a part that cannot be staged, and an abort, leave nothing behind', async () => {
   const full = new QueryError('DISK_FULL', 'No space.');
   const failing = makeFragment({ stage: async (part) => part === 2 && Promise.reject(full) });
-  await assert.rejects(gatherTable(failing.fragment, tableOf(0), parts), full);
+  await assert.rejects(gatherTables(failing.fragment, [{ table: tableOf(0), parts }], noRest), full);
   assert.deepEqual(await readdir(inputDirectory), []);
   const aborted = makeFragment({
     stage: async (part, signal) => {
@@ -118,7 +154,9 @@ test('a part that cannot be staged, and an abort, leave nothing behind', async (
       signal.throwIfAborted();
     },
   });
-  await assert.rejects(gatherTable(aborted.fragment, tableOf(0), parts), { code: 'CANCELLED' });
+  await assert.rejects(gatherTables(aborted.fragment, [{ table: tableOf(0), parts }], noRest), {
+    code: 'CANCELLED',
+  });
   assert.deepEqual(await readdir(inputDirectory), []);
 });
 
@@ -127,7 +165,7 @@ test('rows that are counted and not read are in the table once', async () => {
   const table = tableOf(0);
   const id = { kind: 'constant', value: '7', type: column.type } as const;
   const counted = { rowCount: 1000, low: [id], high: [id] };
-  await gatherTable(fragment, { ...table, scan: { ...table.scan, counted } }, parts);
+  await gatherTables(fragment, [{ table: { ...table, scan: { ...table.scan, counted } }, parts }], noRest);
   const unread = statements.filter((sql) => sql.includes('range(999)'));
   assert.deepEqual(unread, statements.slice(1, 2));
 });
