@@ -1,5 +1,6 @@
+import { type DataFileInfo, describeAvroFile } from '../avro-files/describe-avro-file.js';
 import { ByteCache } from '../iceberg/cache/byte-cache.js';
-import type { ObjectInfo, ObjectStore } from '../storage/object-store.js';
+import type { ObjectStore } from '../storage/object-store.js';
 import { type BloomFilterReader, isReadWhole, readBloomFilters } from './bloom-filter.js';
 import type { ParquetFooter } from './footer.js';
 import { readFooter } from './read-footer.js';
@@ -12,8 +13,11 @@ const bytesPerBloom = 1000;
 const maxSchemaColumns = 50_000;
 
 export interface FooterCache {
-  /** The file's footer, fetched once for all who ask at the same time. Throws what readFooter throws. */
-  get(store: ObjectStore, info: ObjectInfo, signal?: AbortSignal): Promise<ParquetFooter>;
+  /**
+   * The file's footer, fetched once for all who ask at the same time; of an Avro file that of the Parquet file it is
+   * staged as. Throws what readFooter throws.
+   */
+  get(store: ObjectStore, info: DataFileInfo, signal?: AbortSignal): Promise<ParquetFooter>;
   /** As readBloomFilters answers; filters that are not kept are fetched together. */
   readonly bloomFilters: BloomFilterReader;
 }
@@ -41,10 +45,13 @@ export function createFooterCache(options: { readonly maxBytes: number }): Foote
   return {
     get(store, info, signal) {
       const load = async () => {
-        const footer = await readFooter(store, info, parseOnce);
+        const footer =
+          info.avroRows === undefined
+            ? await readFooter(store, info, parseOnce)
+            : await describeAvroFile(store, info, info.avroRows, parseOnce);
         return { value: footer, bytes: footer.memoryBytes };
       };
-      const key = JSON.stringify(['footer', store.scope ?? '', info.location, info.version]);
+      const key = JSON.stringify(['footer', store.scope ?? '', info.location, info.version, info.avroRows]);
       return footers.get(key, load, signal);
     },
     bloomFilters(store, footer, questions, signal) {

@@ -30,6 +30,8 @@ import type { AppliedDeletes, FileGroup, FileOrigin, FileScan, ScanCounts } from
 
 export interface DataFileToPlan {
   readonly location: string;
+  /** See DataFileInfo. */
+  readonly avroRows?: number | undefined;
   /** Values, by field id, of columns that the file may lack. */
   readonly partitionValues: ReadonlyMap<number, JsonValue>;
   readonly deletedRows?: DeletedRows | undefined;
@@ -133,7 +135,8 @@ function wantedIds(request: ScanRequest, fields: readonly NestedField[]): Readon
 async function planFile(planner: Planner, file: DataFileToPlan): Promise<PlannedFile> {
   const { store, signal, footers, filter } = planner.options;
   const info = await store.head(file.location, signal && { signal });
-  const footer = await footers.get(store, info, signal);
+  const { avroRows } = file;
+  const footer = await footers.get(store, { ...info, avroRows }, signal);
   const sets = file.deleteSets ?? [];
   if (file.deletedRows !== undefined || file.origin !== undefined) checkPositionNames(footer);
   const { mappingKey, mapping, match } = mappingOf(planner, file, footer);
@@ -147,8 +150,9 @@ async function planFile(planner: Planner, file: DataFileToPlan): Promise<Planned
     signal,
   });
   const columns = selectedColumns(footer, { columns: columnNames });
-  // What is staged of a file has no bloom filters: one with misleading ones must not be read in place.
+  // What is staged of a file has no bloom filters: one with misleading ones must not be read in place. Nor can Avro be.
   const isWhole =
+    avroRows === undefined &&
     pruned.prunedByStatistics + pruned.prunedByBloom === 0 &&
     (store.localPath(file.location) === undefined || columnsWithMisreadBloom(footer, columns).size === 0);
   const scan: FileScan = {
@@ -156,6 +160,7 @@ async function planFile(planner: Planner, file: DataFileToPlan): Promise<Planned
     sizeBytes: info.sizeBytes,
     recordCount: footer.rowCount,
     version: info.version,
+    ...(avroRows !== undefined && { avroRows }),
     rowGroups: isWhole ? undefined : pruned.rowGroups,
     columnNames,
     selectedBytes: selectionBytes(footer, { rowGroups: pruned.rowGroups, columns: columnNames }),

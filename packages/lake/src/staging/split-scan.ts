@@ -174,7 +174,8 @@ async function selectionOf(
 
 /** What a local file that is needed whole takes is nothing: it is linked. */
 function costOf(file: FileScan, store: ObjectStore): number {
-  const isInPlace = file.rowGroups === undefined && store.localPath(file.location) !== undefined;
+  const isWhole = file.rowGroups === undefined && file.avroRows === undefined;
+  const isInPlace = isWhole && store.localPath(file.location) !== undefined;
   return isInPlace ? 0 : file.selectedBytes + overheadBytes;
 }
 

@@ -168,7 +168,8 @@ async function stageFile(file: FileScan, options: StageOptions): Promise<StagedF
 /** `undefined` when the file is not local, not needed whole, or cannot be linked into the folder. */
 async function linkInPlace(file: FileScan, options: StageOptions): Promise<StagedFile | undefined> {
   const { store, directory, signal } = options;
-  const source = file.rowGroups === undefined ? store.localPath(file.location) : undefined;
+  const isWhole = file.rowGroups === undefined && file.avroRows === undefined;
+  const source = isWhole ? store.localPath(file.location) : undefined;
   if (source === undefined) return undefined;
   const name = createHash('sha256')
     .update(JSON.stringify([file.location, file.version]))
@@ -204,10 +205,10 @@ async function linkInPlace(file: FileScan, options: StageOptions): Promise<Stage
 
 async function linkCompact(file: FileScan, options: StageOptions): Promise<StagedFile> {
   const { directory } = options;
-  const { location, version, sizeBytes } = file;
+  const { location, version, sizeBytes, avroRows } = file;
   const rowGroups = file.rowGroups ?? (await allRowGroups(file, options));
   const staged = await useCompactFile(
-    { location, version, sizeBytes },
+    { location, version, sizeBytes, avroRows },
     makeSelection(rowGroups, file.columnNames),
     { ...options, isPart: file.isPart },
     (source, entry) => linkOrCopy(source, join(directory, entry.name)),
@@ -224,8 +225,7 @@ async function linkCompact(file: FileScan, options: StageOptions): Promise<Stage
 }
 
 async function allRowGroups(file: FileScan, { store, footers, signal }: StageOptions): Promise<number[]> {
-  const { location, version, sizeBytes } = file;
-  return rowGroupsWithRows(await footers.get(store, { location, version, sizeBytes }, signal));
+  return rowGroupsWithRows(await footers.get(store, file, signal));
 }
 
 /** The engine resolves symbolic links and refuses what they lead to, so a copy is all there is across devices. */
