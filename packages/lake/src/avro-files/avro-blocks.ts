@@ -13,10 +13,13 @@ import type { AvroRecord } from '../iceberg/avro/schema.js';
 import type { ForwardReader } from './forward-reader.js';
 
 /** A longer header is refused: it holds the schema, and what its writer says of the file. */
-const maxHeaderBytes = 16 * 1024 * 1024;
+const maxHeaderBytes = 4 * 1024 * 1024;
 const firstHeaderBytes = 64 * 1024;
 /** Of one block, as it is stored and as it unfolds. Writers close theirs after some 64 kB, but a record stays whole. */
 const maxBlockBytes = 64 * 1024 * 1024;
+/** Up to here a block may unfold as it likes, further only by so much: what does more holds the process up for nothing. */
+const smallBlockBytes = 16 * 1024 * 1024;
+const maxExpansion = 200;
 /** Two numbers of at most ten bytes. */
 const maxBlockHeaderBytes = 20;
 
@@ -73,7 +76,8 @@ export async function* takeBlocks(
     const stored = await reader.take(size);
     if (!(await reader.take(syncBytes)).equals(sync))
       throw new AvroError('a block does not end with the sync marker');
-    const bytes = decompressBlock(codec, stored, { source, maxBytes: maxBlockBytes });
+    const maxBytes = Math.min(maxBlockBytes, Math.max(smallBlockBytes, size * maxExpansion));
+    const bytes = decompressBlock(codec, stored, { source, maxBytes });
     if (count > bytes.length)
       throw new AvroError(`a block of ${bytes.length} bytes cannot hold ${count} records`);
     yield { count, bytes };

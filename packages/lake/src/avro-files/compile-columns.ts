@@ -189,7 +189,7 @@ function compileLeaf(encoding: LeafEncoding, buffer: ColumnBuffer): Move {
         const start = cursor.advance(length);
         const at = buffer.add(repetition, 4 + length);
         buffer.bytes.writeUInt32LE(length, at);
-        cursor.bytes.copy(buffer.bytes, at + 4, start, start + length);
+        copy(cursor.bytes, start, buffer.bytes, at + 4, length);
       };
     case 'symbol': {
       const symbols = encoding.symbols.map((symbol) => Buffer.from(symbol));
@@ -214,8 +214,16 @@ function compileFixed(size: number, buffer: ColumnBuffer): Move {
   return (cursor, repetition) => {
     const start = cursor.advance(size);
     const at = buffer.add(repetition, size);
-    cursor.bytes.copy(buffer.bytes, at, start, start + size);
+    copy(cursor.bytes, start, buffer.bytes, at, size);
   };
+}
+
+/** Of few bytes a loop is quicker than the call. */
+const maxLoopBytes = 24;
+
+function copy(source: Buffer, start: number, target: Buffer, at: number, length: number): void {
+  if (length > maxLoopBytes) source.copy(target, at, start, start + length);
+  else for (let index = 0; index < length; index++) target[at + index] = source[start + index] ?? 0;
 }
 
 /** A big-endian number in two's complement, in as many bytes as its writer took, becomes one of 16 bytes. */

@@ -176,7 +176,7 @@ test('a large file becomes several row groups, and is fetched once', async () =>
     { name: 'id', type: 'int' },
     { name: 'text', type: 'string' },
   ]);
-  const count = 40_000;
+  const count = 20_000;
   const rows = Array.from({ length: count }, (_unused, id) => ({ id, text: 'x'.repeat(1000) }));
   const file = avroData(schema, rows, 'null');
   const found = await convert(file, { columns: ['id', 'text'], rowCount: count });

@@ -16,16 +16,19 @@ import { ForwardReader } from './forward-reader.js';
 /** Asked of storage at a time. */
 const pieceBytes = 4 * 1024 * 1024;
 /** A row group is closed once it has so much. */
-const maxRowGroupBytes = 16 * 1024 * 1024;
+const maxRowGroupBytes = 8 * 1024 * 1024;
 const maxRowGroupCells = 16 * 1024 * 1024;
 const maxRowGroupRows = 1_000_000;
 /** Values moved before other work gets its turn. */
-const sliceCells = 100_000;
+const sliceCells = 30_000;
+/** What a block costs, and its decompression. */
+const blockCells = 100;
+const bytesOfCell = 256;
 /** A record costs some time beside its values. */
 const recordCells = 4;
 
 /** What a conversion of usual files holds in memory: a piece, a block, and a row group with its buffers' spare room. */
-export const conversionBytes = 40 * 1024 * 1024;
+export const conversionBytes = 24 * 1024 * 1024;
 
 export interface ConvertOptions {
   readonly store: ObjectStore;
@@ -54,10 +57,10 @@ export async function convertAvroFile(options: ConvertOptions): Promise<number> 
     for await (const block of takeBlocks(reader, header, source)) {
       if (writer.totalRows + writer.rowCount + block.count > rowCount)
         throw wrongRowCount(source, 'more', rowCount);
+      if (pacer.spend(blockCells + block.bytes.length / bytesOfCell)) await pacer.pause();
       if (columns.length === 0) {
         writer.rowCount += block.count;
         if (isFull(draft, writer)) await writer.closeRowGroup(draft);
-        if (pacer.spend(block.bytes.length)) await pacer.pause();
         continue;
       }
       const cursor = new AvroCursor(block.bytes);

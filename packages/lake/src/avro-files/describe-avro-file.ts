@@ -2,6 +2,7 @@
  * An Avro data file described as the Parquet file that it is staged as: one row group with a chunk for each column. So
  * whatever plans the reading of data files knows footers only.
  */
+import { QueryError } from '@svc/base';
 import { namedAvroError } from '../iceberg/avro/avro-error.js';
 import { indexFooter, type ParquetFooter, type SchemaParser } from '../parquet/footer.js';
 import { wireType } from '../parquet/thrift/compact-reader.js';
@@ -19,10 +20,14 @@ export interface DataFileInfo extends ObjectInfo {
 }
 
 const pieceBytes = 64 * 1024;
+/** As of a row group of Parquet. */
+const maxRows = 2 ** 31 - 1;
+/** No estimate is above. */
+const maxColumnBytes = 2 ** 40;
 /** By how much compressed blocks unfold, about: it decides how much room is looked for, and not what is read. */
 const usualExpansion = 4;
 
-/** Throws DATA_CORRUPT naming the file. */
+/** Throws DATA_CORRUPT and UNSUPPORTED_TABLE_FEATURE naming the file. */
 export async function describeAvroFile(
   store: ObjectStore,
   info: ObjectInfo,
@@ -33,6 +38,11 @@ export async function describeAvroFile(
   const { location, version } = info;
   const source = displayLocation(location);
   try {
+    if (!Number.isInteger(rowCount) || rowCount < 0 || rowCount > maxRows)
+      throw new QueryError(
+        'UNSUPPORTED_TABLE_FEATURE',
+        `The Avro file ${source} has ${rowCount} rows, says the table's metadata; at most ${maxRows} are read.`,
+      );
     const reader = new ForwardReader(store, info, { pieceBytes, signal });
     const header = await takeHeader(reader);
     const { bytes, dataEnd } = encodeDescription(header, info, rowCount);
@@ -75,7 +85,7 @@ function encodeDescription(
 /** Of values of a known size what they take, and of others a fair share of the file. */
 function estimateBytes({ encoding, isFlat }: LeafPath, rowCount: number, share: number): number {
   const width = isFlat ? valueBytes(encoding) : undefined;
-  return Math.ceil(width === undefined ? share : rowCount * width);
+  return Math.min(maxColumnBytes, Math.ceil(width === undefined ? share : rowCount * width));
 }
 
 function valueBytes(encoding: LeafPath['encoding']): number | undefined {

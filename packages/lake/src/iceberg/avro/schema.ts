@@ -98,8 +98,7 @@ function parseType(json: unknown, state: ParseState, depth: number): AvroType {
     case 'enum':
       return remember(json, state, { kind: 'enum', symbols: parseSymbols(json.symbols) }, 1);
     case 'fixed': {
-      if (typeof json.size !== 'number' || !Number.isInteger(json.size) || json.size < 0)
-        throw new AvroError('its schema has a fixed type without a size');
+      if (!isCount(json.size)) throw new AvroError('its schema has a fixed type without a size');
       return remember(json, state, { kind: 'fixed', size: json.size, ...parseLogical(json) }, 1);
     }
     default: {
@@ -137,10 +136,15 @@ function parseFields(json: unknown, state: ParseState, depth: number): readonly 
     const id = field['field-id'];
     return {
       name: field.name,
-      fieldId: typeof id === 'number' ? id : undefined,
+      fieldId: isCount(id) ? id : undefined,
       type: parseType(field.type, state, depth + 1),
     };
   });
+}
+
+/** Of 31 bits: lengths and field ids. */
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < 2 ** 31;
 }
 
 /** An item of no bytes would make the length of a list unbounded by the data. */
