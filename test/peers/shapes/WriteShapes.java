@@ -96,9 +96,8 @@ public final class WriteShapes {
   private void avro() throws Exception {
     List<FileFormat> byTurns = List.of(FileFormat.AVRO, FileFormat.PARQUET);
     evolve(avroTable("v1_identity_avro", 1, spec("identity"), "uncompressed", List.of(FileFormat.AVRO)), List.of());
-    evolve(avroTable("v2_bucket_avro", 2, spec("bucket"), "gzip", List.of(FileFormat.AVRO)),
+    evolve(avroTable("v2_bucket_avro", 2, spec("bucket"), "snappy", List.of(FileFormat.AVRO)),
         List.of(By.POSITION, By.EQUALITY));
-    evolve(avroTable("v2_none_mixed_avro", 2, spec("none"), "snappy", byTurns), List.of(By.POSITION, By.EQUALITY));
     evolve(avroTable("v3_identity_mixed_avro", 3, spec("identity"), "zstd", byTurns), List.of(By.VECTOR, By.EQUALITY));
     types("v3_types_avro", FileFormat.AVRO);
   }
@@ -236,9 +235,9 @@ public final class WriteShapes {
         Types.NestedField.optional(8, "binary", Types.BinaryType.get()),
         Types.NestedField.optional(9, "wide", Types.DecimalType.of(38, 10)),
         Types.NestedField.optional(10, "flag", Types.BooleanType.get()),
-        Types.NestedField.optional(11, "list", Types.ListType.ofOptional(13, Types.IntegerType.get())),
-        Types.NestedField.optional(12, "map", Types.MapType.ofOptional(14, 15, Types.StringType.get(), Types.LongType.get())),
-        Types.NestedField.optional(16, "pairs", Types.MapType.ofRequired(17, 18, Types.IntegerType.get(), Types.StringType.get())));
+        Types.NestedField.optional(11, "list", Types.ListType.ofOptional(14, Types.IntegerType.get())),
+        Types.NestedField.optional(12, "map", Types.MapType.ofOptional(15, 16, Types.StringType.get(), Types.LongType.get())),
+        Types.NestedField.optional(13, "pairs", Types.MapType.ofRequired(17, 18, Types.IntegerType.get(), Types.StringType.get())));
     // Each of them is compared by an equality delete, which is where their types meet.
     List<Integer> keys = List.of(2, 3, 4, 5, 6, 7, 8, 9, 10);
     ShapeTable table = create(name, 3, schema, PartitionSpec.unpartitioned(), List.of(format));
@@ -269,7 +268,7 @@ public final class WriteShapes {
     row.put(10, id % 2 == 0);
     row.put(11, Arrays.asList((int) id, null, 3));
     row.put(12, Map.of("k", id));
-    row.put(16, Map.of((int) id, "v" + id));
+    row.put(13, Map.of((int) id, "v" + id));
     return row;
   }
 

@@ -19,7 +19,11 @@ import type { ColumnSource, TableScan } from './table-scan.js';
 
 const unpartitioned = { spec: { specId: 0, fields: [] }, types: [] };
 const everything: ScanRequest = { columns: undefined, filters: [] };
-const everyRow: ScanRequest = { columns: [], filters: [], use: { rows: { kind: 'extremes', columns: [] }, rejected: { kind: 'or', filters: [] } } };
+const everyRow: ScanRequest = {
+  columns: [],
+  filters: [],
+  use: { rows: { kind: 'extremes', columns: [] }, rejected: { kind: 'or', filters: [] } },
+};
 
 function typeOf(text: string): IcebergType {
   return parsePrimitiveType(text) ?? assert.fail(`${text} is no type`);

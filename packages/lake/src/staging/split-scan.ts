@@ -174,8 +174,7 @@ async function selectionOf(
 
 /** What a local file that is needed whole takes is nothing: it is linked. */
 function costOf(file: FileScan, store: ObjectStore): number {
-  const isWhole = file.rowGroups === undefined && file.avroRows === undefined;
-  const isInPlace = isWhole && store.localPath(file.location) !== undefined;
+  const isInPlace = file.rowGroups === undefined && store.localPath(file.location) !== undefined;
   return isInPlace ? 0 : file.selectedBytes + overheadBytes;
 }
 

@@ -168,8 +168,7 @@ async function stageFile(file: FileScan, options: StageOptions): Promise<StagedF
 /** `undefined` when the file is not local, not needed whole, or cannot be linked into the folder. */
 async function linkInPlace(file: FileScan, options: StageOptions): Promise<StagedFile | undefined> {
   const { store, directory, signal } = options;
-  const isWhole = file.rowGroups === undefined && file.avroRows === undefined;
-  const source = isWhole ? store.localPath(file.location) : undefined;
+  const source = file.rowGroups === undefined ? store.localPath(file.location) : undefined;
   if (source === undefined) return undefined;
   const name = createHash('sha256')
     .update(JSON.stringify([file.location, file.version]))
