@@ -217,6 +217,18 @@ test('a conversion ends when nobody wants it any more', async () => {
   });
 });
 
+test('what the disk says of the writing is passed on', async () => {
+  const store = new MemoryStore();
+  store.put(location, avroData(recordOf([{ name: 'id', type: 'int' }]), [{ id: 1 }]));
+  const full = Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+  const info = await store.head(location);
+  const append = () => Promise.reject(full);
+  await assert.rejects(
+    convertAvroFile({ store, info, rowCount: 1, columns: ['id'], start: 4, append }),
+    (error) => error === full,
+  );
+});
+
 test('any damage is an error that names the file, or goes unnoticed', async () => {
   const schema = recordOf([
     { name: 'id', type: 'long' },

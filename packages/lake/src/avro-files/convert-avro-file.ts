@@ -78,7 +78,8 @@ export async function convertAvroFile(options: ConvertOptions): Promise<number> 
     await options.append(writer.footer((footer) => writeSchema(footer, columns, [writeRowDeltaElement])));
     return reader.bytesFetched;
   } catch (error) {
-    throw namedAvroError(source, error);
+    // What the disk says of the writing is for the caller to tell.
+    throw error instanceof AvroError ? namedAvroError(source, error) : error;
   }
 }
 
