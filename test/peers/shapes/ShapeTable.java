@@ -57,10 +57,18 @@ final class ShapeTable {
   private final List<ShapeRow> rows = new ArrayList<>();
   private final Map<String, DeleteFile> vectors = new HashMap<>();
   private final Map<String, Set<Long>> deletedPositions = new HashMap<>();
+  /** Of data and delete files, one after the other. */
+  private final List<FileFormat> formats;
+  private int fileCount = 0;
 
-  ShapeTable(String name, Table table) {
+  ShapeTable(String name, Table table, List<FileFormat> formats) {
     this.name = name;
     this.table = table;
+    this.formats = formats;
+  }
+
+  private FileFormat nextFormat() {
+    return formats.get(fileCount++ % formats.size());
   }
 
   /** Rows of one partition come into `files` files. */
@@ -68,18 +76,12 @@ final class ShapeTable {
     int step = (added.size() + files - 1) / files;
     AppendFiles append = table.newAppend();
     for (int from = 0; from < added.size(); from += step) {
-      write(FileFormat.PARQUET, added.subList(from, Math.min(from + step, added.size())), append);
+      write(added.subList(from, Math.min(from + step, added.size())), append);
     }
     append.commit();
   }
 
-  void appendAs(FileFormat format, List<Map<Integer, Object>> added) throws Exception {
-    AppendFiles append = table.newAppend();
-    write(format, added, append);
-    append.commit();
-  }
-
-  private void write(FileFormat format, List<Map<Integer, Object>> added, AppendFiles append) throws Exception {
+  private void write(List<Map<Integer, Object>> added, AppendFiles append) throws Exception {
     InternalRecordWrapper wrapper = new InternalRecordWrapper(table.schema().asStruct());
     Map<PartitionKey, List<Map<Integer, Object>>> partitions = new LinkedHashMap<>();
     for (Map<Integer, Object> values : added) {
@@ -88,7 +90,9 @@ final class ShapeTable {
       partitions.computeIfAbsent(key, none -> new ArrayList<>()).add(values);
     }
     for (Map.Entry<PartitionKey, List<Map<Integer, Object>>> partition : partitions.entrySet()) {
+      FileFormat format = nextFormat();
       DataWriter<Record> writer = new GenericAppenderFactory(table.schema(), table.spec())
+          .setAll(table.properties())
           .newDataWriter(outputFile(format, table.spec(), partition.getKey()), format, partition.getKey());
       try (writer) {
         for (Map<Integer, Object> values : partition.getValue()) {
@@ -124,8 +128,9 @@ final class ShapeTable {
       partition.sort(Comparator.comparing((ShapeRow row) -> row.file().location()).thenComparing(ShapeRow::position));
       PartitionSpec spec = specOf(partition);
       StructLike key = partition.get(0).file().partition();
+      FileFormat format = nextFormat();
       PositionDeleteWriter<Record> writer = new GenericAppenderFactory(table.schema(), spec)
-          .newPosDeleteWriter(outputFile(FileFormat.PARQUET, spec, key), FileFormat.PARQUET, key);
+          .newPosDeleteWriter(outputFile(format, spec, key), format, key);
       PositionDelete<Record> delete = PositionDelete.create();
       try (writer) {
         for (ShapeRow row : partition) {
@@ -195,8 +200,9 @@ final class ShapeTable {
       throws Exception {
     Schema schema = TypeUtil.select(table.schema(), Set.copyOf(ids));
     int[] equalityIds = ids.stream().mapToInt(Integer::intValue).toArray();
+    FileFormat format = nextFormat();
     EqualityDeleteWriter<Record> writer = new GenericAppenderFactory(table.schema(), spec, equalityIds, schema, null)
-        .newEqDeleteWriter(outputFile(FileFormat.PARQUET, spec, partition), FileFormat.PARQUET, partition);
+        .newEqDeleteWriter(outputFile(format, spec, partition), format, partition);
     try (writer) {
       for (List<Object> key : keys) {
         Map<Integer, Object> values = new TreeMap<>();

@@ -16,6 +16,7 @@ import java.util.UUID;
 import java.util.stream.IntStream;
 import org.apache.iceberg.DataFile;
 import org.apache.iceberg.FileFormat;
+import org.apache.iceberg.HasTableOperations;
 import org.apache.iceberg.PartitionSpec;
 import org.apache.iceberg.Schema;
 import org.apache.iceberg.Table;
@@ -86,14 +87,32 @@ public final class WriteShapes {
     partitionEvolution();
     upgrade();
     nestedKey();
-    types();
-    otherFormats();
+    types("v3_types", FileFormat.PARQUET);
+    avro();
+    orc();
+  }
+
+  /** The same tables, data and deletes as Avro, or as Avro and Parquet by turns; each with a codec of its own. */
+  private void avro() throws Exception {
+    List<FileFormat> byTurns = List.of(FileFormat.AVRO, FileFormat.PARQUET);
+    evolve(avroTable("v1_identity_avro", 1, spec("identity"), "uncompressed", List.of(FileFormat.AVRO)), List.of());
+    evolve(avroTable("v2_bucket_avro", 2, spec("bucket"), "snappy", List.of(FileFormat.AVRO)),
+        List.of(By.POSITION, By.EQUALITY));
+    evolve(avroTable("v3_identity_mixed_avro", 3, spec("identity"), "zstd", byTurns), List.of(By.VECTOR, By.EQUALITY));
+    types("v3_types_avro", FileFormat.AVRO);
+  }
+
+  private ShapeTable avroTable(String name, int format, PartitionSpec spec, String codec, List<FileFormat> formats) {
+    ShapeTable table = create(name, format, SCHEMA, spec, formats);
+    table.table.updateProperties().set("write.avro.compression-codec", codec).commit();
+    return table;
   }
 
   private void matrix(int format, List<String> transforms, List<By> deletes) throws Exception {
     for (String transform : transforms) {
       String by = deletes.isEmpty() ? "nothing" : String.join("_", deletes.stream().map(Enum::name).toList());
-      evolve("v%d_%s_%s".formatted(format, transform, by.toLowerCase()), format, spec(transform), deletes);
+      String name = "v%d_%s_%s".formatted(format, transform, by.toLowerCase());
+      evolve(create(name, format, SCHEMA, spec(transform)), deletes);
     }
   }
 
@@ -110,8 +129,9 @@ public final class WriteShapes {
   }
 
   /** Appends, deletes, changes the schema in every way that the format allows, appends and deletes again. */
-  private void evolve(String name, int format, PartitionSpec spec, List<By> deletes) throws Exception {
-    ShapeTable table = create(name, format, SCHEMA, spec);
+  private void evolve(ShapeTable table, List<By> deletes) throws Exception {
+    int format = ((HasTableOperations) table.table).operations().current().formatVersion();
+    PartitionSpec spec = table.table.spec();
     boolean isPartitionedByCode = spec.isPartitioned() && spec.fields().get(0).sourceId() == 8;
     table.append(rows(0, ROWS), 2);
     for (By by : deletes) {
@@ -203,7 +223,7 @@ public final class WriteShapes {
     report(table);
   }
 
-  private void types() throws Exception {
+  private void types(String name, FileFormat format) throws Exception {
     Schema schema = new Schema(
         Types.NestedField.required(1, "id", Types.LongType.get()),
         Types.NestedField.optional(2, "time", Types.TimeType.get()),
@@ -215,11 +235,12 @@ public final class WriteShapes {
         Types.NestedField.optional(8, "binary", Types.BinaryType.get()),
         Types.NestedField.optional(9, "wide", Types.DecimalType.of(38, 10)),
         Types.NestedField.optional(10, "flag", Types.BooleanType.get()),
-        Types.NestedField.optional(11, "list", Types.ListType.ofOptional(13, Types.IntegerType.get())),
-        Types.NestedField.optional(12, "map", Types.MapType.ofOptional(14, 15, Types.StringType.get(), Types.LongType.get())));
+        Types.NestedField.optional(11, "list", Types.ListType.ofOptional(14, Types.IntegerType.get())),
+        Types.NestedField.optional(12, "map", Types.MapType.ofOptional(15, 16, Types.StringType.get(), Types.LongType.get())),
+        Types.NestedField.optional(13, "pairs", Types.MapType.ofRequired(17, 18, Types.IntegerType.get(), Types.StringType.get())));
     // Each of them is compared by an equality delete, which is where their types meet.
     List<Integer> keys = List.of(2, 3, 4, 5, 6, 7, 8, 9, 10);
-    ShapeTable table = create("v3_types", 3, schema, PartitionSpec.unpartitioned());
+    ShapeTable table = create(name, 3, schema, PartitionSpec.unpartitioned(), List.of(format));
     List<Map<Integer, Object>> rows = new ArrayList<>();
     for (long id = 0; id < 40; id++) {
       rows.add(id % 7 == 0 ? only(1, id) : typedRow(id));
@@ -247,17 +268,15 @@ public final class WriteShapes {
     row.put(10, id % 2 == 0);
     row.put(11, Arrays.asList((int) id, null, 3));
     row.put(12, Map.of("k", id));
+    row.put(13, Map.of((int) id, "v" + id));
     return row;
   }
 
-  /** One row file as Avro, and one as ORC. */
-  private void otherFormats() throws Exception {
-    for (FileFormat format : List.of(FileFormat.AVRO, FileFormat.ORC)) {
-      ShapeTable table = create("v2_" + format.name().toLowerCase(), 2, SCHEMA, spec("none"));
-      table.append(rows(0, 10), 1);
-      table.appendAs(format, rows(10, 10));
-      report(table);
-    }
+  /** One file as Parquet, and one as ORC. */
+  private void orc() throws Exception {
+    ShapeTable table = create("v2_orc", 2, SCHEMA, spec("none"), List.of(FileFormat.PARQUET, FileFormat.ORC));
+    table.append(rows(0, 20), 2);
+    report(table);
   }
 
   private static Map<Integer, Object> only(int id, Object value) {
@@ -290,12 +309,16 @@ public final class WriteShapes {
   }
 
   private ShapeTable create(String name, int format, Schema schema, PartitionSpec spec) {
+    return create(name, format, schema, spec, List.of(FileFormat.PARQUET));
+  }
+
+  private ShapeTable create(String name, int format, Schema schema, PartitionSpec spec, List<FileFormat> formats) {
     Table table = catalog.buildTable(TableIdentifier.of(SHAPES, name), schema)
         .withPartitionSpec(spec)
         .withProperty("format-version", Integer.toString(format))
         .withProperty("write.parquet.compression-codec", "zstd")
         .create();
-    return new ShapeTable(name, table);
+    return new ShapeTable(name, table, formats);
   }
 
   private static void report(ShapeTable table) throws Exception {

@@ -29,11 +29,11 @@ test('a file of the size that is believed is opened by one request, and later as
   const { asked, store } = remote(memory);
   const sizeBytes = (await memory.read(location)).length;
   const footers = createFooterCache({ maxBytes: 1 << 20 });
-  const { info, footer } = await footers.open(store, location, sizeBytes);
+  const { info, footer } = await footers.open(store, { location, sizeBytes: sizeBytes });
   assert.equal(info.sizeBytes, sizeBytes);
   assert.equal(footer.rowCount, 400);
   assert.deepEqual([asked.length, memory.headCount, memory.ranges.length], [1, 0, 0]);
-  assert.equal((await footers.open(store, location, sizeBytes)).footer, footer);
+  assert.equal((await footers.open(store, { location, sizeBytes: sizeBytes })).footer, footer);
   assert.deepEqual(
     [asked.length, memory.headCount, memory.ranges.length],
     [1, 1, 0],
@@ -45,18 +45,22 @@ test('a table that is wrong about the size of a file changes nothing', async () 
   for (const believed of [-1, 0, 11, 5000, 1e9, 2 ** 60, Number.NaN]) {
     const { store } = remote(storeWith(location));
     const footers = createFooterCache({ maxBytes: 1 << 20 });
-    assert.equal((await footers.open(store, location, believed)).footer.rowCount, 400, `${believed}`);
+    assert.equal(
+      (await footers.open(store, { location, sizeBytes: believed })).footer.rowCount,
+      400,
+      `${believed}`,
+    );
   }
 });
 
 test('a file that may not be read is not opened, though its footer is known', async () => {
   const { store } = remote(storeWith(location));
   const footers = createFooterCache({ maxBytes: 1 << 20 });
-  await footers.open(store, location, 5000);
+  await footers.open(store, { location, sizeBytes: 5000 });
   const denied = new QueryError('STORAGE_ACCESS_DENIED', `${location} may not be read.`);
   const closed = Object.assign(Object.create(store), {
     head: () => Promise.reject(denied),
     headWithTail: () => Promise.reject(denied),
   });
-  await assert.rejects(footers.open(closed, location, 5000), denied);
+  await assert.rejects(footers.open(closed, { location, sizeBytes: 5000 }), denied);
 });

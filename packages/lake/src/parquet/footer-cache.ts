@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { type DataFileInfo, describeAvroFile } from '../avro-files/describe-avro-file.js';
 import { ByteCache } from '../iceberg/cache/byte-cache.js';
 import type { HeadWithTail, ObjectInfo, ObjectStore } from '../storage/object-store.js';
 import { type BloomFilterReader, isReadWhole, readBloomFilters } from './bloom-filter.js';
@@ -15,6 +16,11 @@ const maxSchemaColumns = 50_000;
 /** Files whose footers were read, so that they are probably kept; each takes about half a kilobyte. */
 const maxReadFiles = 65_536;
 
+export interface FileToOpen extends Pick<DataFileInfo, 'location' | 'avroRows'> {
+  /** As the table says. */
+  readonly sizeBytes: number;
+}
+
 export interface FooterCache {
   /**
    * What storage says of a file, and its footer: by one request where neither is known, if the file has as many bytes as the
@@ -22,12 +28,14 @@ export interface FooterCache {
    */
   open(
     store: ObjectStore,
-    location: string,
-    sizeBytes: number,
+    file: FileToOpen,
     signal?: AbortSignal,
   ): Promise<{ readonly info: ObjectInfo; readonly footer: ParquetFooter }>;
-  /** The file's footer, fetched once for all who ask at the same time. Throws what readFooter throws. */
-  get(store: ObjectStore, info: ObjectInfo, signal?: AbortSignal): Promise<ParquetFooter>;
+  /**
+   * The file's footer, fetched once for all who ask at the same time; of an Avro file that of the Parquet file it is
+   * staged as. Throws what readFooter throws.
+   */
+  get(store: ObjectStore, info: DataFileInfo, signal?: AbortSignal): Promise<ParquetFooter>;
   /** As readBloomFilters answers; filters that are not kept are fetched together. */
   readonly bloomFilters: BloomFilterReader;
 }
@@ -56,39 +64,39 @@ export function createFooterCache(options: { readonly maxBytes: number }): Foote
   const fileKey = ({ scope = '' }: ObjectStore, location: string) => JSON.stringify([scope, location]);
   const get = (
     store: ObjectStore,
-    info: ObjectInfo,
+    info: DataFileInfo,
     signal: AbortSignal | undefined,
     tail?: Uint8Array,
   ): Promise<ParquetFooter> => {
+    const { location, version, avroRows } = info;
     const load = async () => {
-      const footer = await readFooter(store, info, parseOnce, undefined, tail);
-      wasRead.set(fileKey(store, info.location), true);
+      const footer =
+        avroRows === undefined
+          ? await readFooter(store, info, parseOnce, undefined, tail)
+          : await describeAvroFile(store, info, avroRows, parseOnce);
+      wasRead.set(fileKey(store, location), true);
       return { value: footer, bytes: footer.memoryBytes };
     };
-    const key = JSON.stringify(['footer', store.scope ?? '', info.location, info.version]);
+    const key = JSON.stringify(['footer', store.scope ?? '', location, version, avroRows]);
     return footers.get(key, load, signal);
   };
   const headOf = async (
     store: ObjectStore,
-    location: string,
-    sizeBytes: number,
+    { location, sizeBytes, avroRows }: FileToOpen,
     signal: AbortSignal | undefined,
   ): Promise<HeadWithTail> => {
     const options = signal && { signal };
-    if (
-      store.headWithTail === undefined ||
-      !Number.isSafeInteger(sizeBytes) ||
-      sizeBytes < minFileBytes ||
-      wasRead.get(fileKey(store, location)) === true
-    )
+    const hasFooter = avroRows === undefined && Number.isSafeInteger(sizeBytes) && sizeBytes >= minFileBytes;
+    if (!hasFooter || store.headWithTail === undefined || wasRead.get(fileKey(store, location)) === true)
       return { info: await store.head(location, options) };
     return await store.headWithTail(location, { sizeBytes, tailBytes: guessTailBytes(sizeBytes) }, options);
   };
   return {
     get: (store, info, signal) => get(store, info, signal),
-    async open(store, location, sizeBytes, signal) {
-      const { info, tail } = await headOf(store, location, sizeBytes, signal);
-      return { info, footer: await get(store, info, signal, tail) };
+    async open(store, file, signal) {
+      const { info, tail } = await headOf(store, file, signal);
+      const { avroRows } = file;
+      return { info, footer: await get(store, { ...info, avroRows }, signal, tail) };
     },
     bloomFilters(store, footer, questions, signal) {
       const { version, location } = footer;

@@ -32,6 +32,8 @@ export interface DataFileToPlan {
   readonly location: string;
   /** As the table says. */
   readonly sizeBytes: number;
+  /** See DataFileInfo. */
+  readonly avroRows?: number | undefined;
   /** Values, by field id, of columns that the file may lack. */
   readonly partitionValues: ReadonlyMap<number, JsonValue>;
   readonly deletedRows?: DeletedRows | undefined;
@@ -134,7 +136,8 @@ function wantedIds(request: ScanRequest, fields: readonly NestedField[]): Readon
 
 async function planFile(planner: Planner, file: DataFileToPlan): Promise<PlannedFile> {
   const { store, signal, footers, filter } = planner.options;
-  const { info, footer } = await footers.open(store, file.location, file.sizeBytes, signal);
+  const { info, footer } = await footers.open(store, file, signal);
+  const { avroRows } = file;
   const sets = file.deleteSets ?? [];
   if (file.deletedRows !== undefined || file.origin !== undefined) checkPositionNames(footer);
   const { mappingKey, mapping, match } = mappingOf(planner, file, footer);
@@ -148,8 +151,9 @@ async function planFile(planner: Planner, file: DataFileToPlan): Promise<Planned
     signal,
   });
   const columns = selectedColumns(footer, { columns: columnNames });
-  // What is staged of a file has no bloom filters: one with misleading ones must not be read in place.
+  // What is staged of a file has no bloom filters: one with misleading ones must not be read in place. Nor can Avro be.
   const isWhole =
+    avroRows === undefined &&
     pruned.prunedByStatistics + pruned.prunedByBloom === 0 &&
     (store.localPath(file.location) === undefined || columnsWithMisreadBloom(footer, columns).size === 0);
   const scan: FileScan = {
@@ -157,6 +161,7 @@ async function planFile(planner: Planner, file: DataFileToPlan): Promise<Planned
     sizeBytes: info.sizeBytes,
     recordCount: footer.rowCount,
     version: info.version,
+    ...(avroRows !== undefined && { avroRows }),
     rowGroups: isWhole ? undefined : pruned.rowGroups,
     columnNames,
     selectedBytes: selectionBytes(footer, { rowGroups: pruned.rowGroups, columns: columnNames }),

@@ -32,7 +32,7 @@ async function plan(file: Uint8Array, filter: BoundFilter = always) {
   const { sets, fileCount } = await planDeletes(
     { sets: [set], partitionOf: () => 5 },
     {
-      ...{ store, footers: createFooterCache({ maxBytes: 1 << 20 }), nameMapping, filter },
+      ...{ tableName: 't', store, footers: createFooterCache({ maxBytes: 1 << 20 }), nameMapping, filter },
       schemas: [{ schemaId: 0, fields, identifierFieldIds: [] }],
       partitionValuesOf: () => new Map(),
     },

@@ -9,12 +9,14 @@ import type { NestedField, Schema } from '../iceberg/spec/types.js';
 import type { FooterCache } from '../parquet/footer-cache.js';
 import type { ObjectStore } from '../storage/object-store.js';
 import { matchFile } from './column-mapping.js';
+import { avroRowsOf } from './data-format.js';
 import { deleteKeys } from './delete-keys.js';
 import type { NameMapping } from './field-matching.js';
 import { planDataFiles } from './plan-data-files.js';
 import type { DeleteSet } from './table-scan.js';
 
 export interface PlanDeletesOptions {
+  readonly tableName: string;
   readonly store: ObjectStore;
   readonly footers: FooterCache;
   /** Where the columns of equality deletes are looked for, one after the other. */
@@ -58,6 +60,7 @@ export async function planDeletes(
       set.files.map((file) => ({
         location: file.location,
         sizeBytes: file.sizeBytes,
+        avroRows: avroRowsOf('delete', file, options.tableName),
         partitionValues: isByPosition ? new Map() : options.partitionValuesOf(file),
         origin: {
           sequenceNumber: file.sequenceNumber,

@@ -18,6 +18,7 @@ import type { NestedField } from '../iceberg/spec/types.js';
 import { parseTransform } from '../iceberg/transforms/transform.js';
 import type { FooterCache } from '../parquet/footer-cache.js';
 import { matchFile } from './column-mapping.js';
+import { avroRowsOf } from './data-format.js';
 import { neededUnits } from './needed-units.js';
 import { type DataFileToPlan, planDataFiles } from './plan-data-files.js';
 import { planDeletes } from './plan-deletes.js';
@@ -37,7 +38,7 @@ export interface PlanScanOptions {
 
 /**
  * Throws what planFiles throws, and DATA_CORRUPT, DATA_FILE_MISSING or UNSUPPORTED_TABLE_FEATURE naming a data file
- * whose footer cannot be used.
+ * whose format or footer cannot be used.
  */
 export async function planScan(
   table: LoadedTable,
@@ -54,7 +55,7 @@ export async function planScan(
   const assigned = await assignDeletes(plan.files, plan.deletes, signal);
   const partitionValuesOf = (file: TableFile) => new Map(identityValues(file));
   const { sets, fileCount, bytes } = await planDeletes(assigned, {
-    ...{ store: table.store, footers, nameMapping, filter, partitionValuesOf, signal },
+    ...{ tableName, store: table.store, footers, nameMapping, filter, partitionValuesOf, signal },
     schemas: [plan.schema, ...table.metadata.schemas.toReversed()],
   });
   const facts = plan.files.map((file, index) => factsOf(file, assigned.files[index]));
@@ -67,6 +68,7 @@ export async function planScan(
     const planned = {
       location: file.location,
       sizeBytes: file.sizeBytes,
+      avroRows: avroRowsOf('data', file, tableName),
       partitionValues: partitionValuesOf(file),
       deletedRows: vector && deletedRowsOf(vector),
       deleteSets,

@@ -106,6 +106,8 @@ export interface FileScan {
   readonly recordCount: number;
   /** See ObjectInfo.version. */
   readonly version: string;
+  /** See DataFileInfo. The row groups of such a file are always listed: it is never read in place. */
+  readonly avroRows?: number;
   /** Row groups to read, ascending; `undefined` when the whole file is needed. */
   readonly rowGroups: readonly number[] | undefined;
   /** The file's other row groups are another part of the scan: what is staged must not have them too. */

@@ -2,21 +2,25 @@
 import { createHash } from 'node:crypto';
 import { link, open, rm } from 'node:fs/promises';
 import { QueryError } from '@svc/base';
+import type { DataFileInfo } from '../avro-files/describe-avro-file.js';
 import type { ParquetFooter } from '../parquet/footer.js';
 import type { FooterCache } from '../parquet/footer-cache.js';
 import type { CopyStep } from '../storage/copy-plan.js';
 import { displayLocation } from '../storage/display-location.js';
-import type { ObjectInfo, ObjectStore } from '../storage/object-store.js';
+import type { ObjectStore } from '../storage/object-store.js';
 import { encodeCompactFooter } from './compact-footer.js';
 import { layOut, type PlacedChunk, selectionBytes } from './compact-layout.js';
+import { convertEntry } from './convert-entry.js';
 import { type EntryHeader, headerLength } from './entry-header.js';
 import type { RangeReader } from './ordered-fetch.js';
 import { isCovered, type Selection, unionOf } from './selection.js';
 import type { CacheEntry, StagingCache } from './staging-cache.js';
-import { writeEntry } from './write-entry.js';
+import { copyChunks, type WrittenEntry, writeEntry } from './write-entry.js';
 
 /** How much larger than what a query needs the entry that is written for it may be. */
 const maxGrowth = 3;
+/** Another process that makes the same entry puts its own in the place of ours, and may remove that one to make room. */
+const maxFills = 3;
 
 export interface CompactFileContext {
   readonly store: ObjectStore;
@@ -40,14 +44,14 @@ export interface CompactFile<T> {
  * only columns.
  */
 export async function useCompactFile<T>(
-  info: ObjectInfo,
+  info: DataFileInfo,
   selection: Selection,
   context: CompactFileContext,
   use: (path: string, entry: CacheEntry) => Promise<T>,
 ): Promise<CompactFile<T>> {
   const { cache, signal, isPart, store } = context;
   const { version } = info;
-  const location = nameInCache(store, info.location);
+  const location = nameInCache(store, info);
   const tryCached = async (): Promise<CompactFile<T> | undefined> => {
     for (let entry = cache.find(location, version, selection, { isPart }); entry !== undefined; ) {
       const found = entry;
@@ -64,6 +68,17 @@ export async function useCompactFile<T>(
   return cache.fileLock.run(`${version} ${location}`, signal, async () => {
     const other = await tryCached();
     if (other !== undefined) return other;
+    for (let fills = 0; fills < maxFills; fills += 1) {
+      const filled = await fillAndUse();
+      if (filled !== undefined) return filled;
+    }
+    throw new QueryError(
+      'STORAGE_ERROR',
+      `The staged copy of ${displayLocation(info.location)} disappeared while it was being used.`,
+    );
+  });
+
+  async function fillAndUse(): Promise<CompactFile<T> | undefined> {
     // Until the query has its own link, this one keeps other processes from removing the entry to make room.
     const held = cache.unfinishedPath();
     try {
@@ -71,16 +86,11 @@ export async function useCompactFile<T>(
       const result = await cache.withEntry(entry, signal, async (path) => ({
         value: await use(path, entry),
       }));
-      if (result === undefined)
-        throw new QueryError(
-          'STORAGE_ERROR',
-          `The staged copy of ${displayLocation(info.location)} disappeared while it was being used.`,
-        );
-      return { result: result.value, entry, bytesFetched };
+      return result && { result: result.value, entry, bytesFetched };
     } finally {
       await rm(held, { force: true });
     }
-  });
+  }
 }
 
 interface FillContext extends CompactFileContext {
@@ -89,13 +99,13 @@ interface FillContext extends CompactFileContext {
 }
 
 async function fill(
-  info: ObjectInfo,
+  info: DataFileInfo,
   selection: Selection,
   context: FillContext,
 ): Promise<{ readonly entry: CacheEntry; readonly bytesFetched: number }> {
   const { cache, store, footers, signal } = context;
   const footer = await footers.get(store, info, signal);
-  const existing = cache.entriesOf(nameInCache(store, info.location), info.version);
+  const existing = cache.entriesOf(nameInCache(store, info), info.version);
   const wider = context.isPart === true ? selection : widen(footer, selection, existing);
   try {
     return await write(info, footer, wider, existing, context);
@@ -123,73 +133,82 @@ function widen(footer: ParquetFooter, selection: Selection, entries: readonly Ca
 }
 
 async function write(
-  info: ObjectInfo,
+  info: DataFileInfo,
   footer: ParquetFooter,
   selection: Selection,
   existing: readonly CacheEntry[],
   context: FillContext,
 ): Promise<{ readonly entry: CacheEntry; readonly bytesFetched: number }> {
-  const { cache, signal, store } = context;
-  const draft: EntryHeader = {
-    location: nameInCache(store, info.location),
-    version: info.version,
-    selection,
-    rowCount: 0,
-  };
+  const { cache, store } = context;
   const rowCount = selection.rowGroups.reduce((sum, rowGroup) => sum + (footer.rowCounts[rowGroup] ?? 0), 0);
-  const header = { ...draft, rowCount };
+  const header = { location: nameInCache(store, info), version: info.version, selection, rowCount };
+  const path = cache.unfinishedPath();
+  try {
+    const { sealed, bytesFetched } =
+      info.avroRows === undefined
+        ? await copyEntry(path, info, footer, header, existing, context)
+        : await convertEntry(path, info, footer, header, context);
+    await link(path, context.held).catch(() => undefined); // Not every file system has links; then others may be quicker.
+    const entry = await cache.commit(path, sealed);
+    for (const old of existing)
+      if (old !== entry && isCovered(old.header.selection, selection)) await cache.remove(old);
+    return { entry, bytesFetched };
+  } finally {
+    await rm(path, { force: true });
+  }
+}
+
+async function copyEntry(
+  path: string,
+  info: DataFileInfo,
+  footer: ParquetFooter,
+  header: EntryHeader,
+  existing: readonly CacheEntry[],
+  context: FillContext,
+): Promise<WrittenEntry> {
+  const { cache, signal } = context;
+  const { selection } = header;
   const layout = layOut(footer, selection, headerLength(header));
   const sizeBytes = layout.footerStart + encodeCompactFooter(footer, selection, layout).length;
   const sources = new ChunkSources(info, footer, context);
-  const path = cache.unfinishedPath();
   let giveBack = (): void => undefined;
   try {
     // Opened before room is made: making room may remove the very entries that the union is made from.
     for (const entry of existing) await sources.addEntry(entry);
     giveBack = await cache.reserve(sizeBytes, `Staging ${displayLocation(info.location)}`);
+    const { budget, buffers, openFile } = cache;
+    const sourceOf = (chunk: PlacedChunk): CopyStep<RangeReader> => sources.stepFor(chunk);
     const sealed = await writeEntry({
-      path,
-      footer,
-      header,
-      layout,
-      sourceOf: (chunk) => sources.stepFor(chunk),
-      budget: cache.budget,
-      buffers: cache.buffers,
-      openFile: cache.openFile,
-      signal,
+      ...{ path, header, openFile },
+      writeData: (append) =>
+        copyChunks(append, { footer, header, layout, sourceOf, budget, buffers, signal }),
     });
-    giveBack();
-    await link(path, context.held).catch(() => undefined); // Not every file system has links; then others may be quicker.
-    const entry = await cache.commit(path, sealed);
-    for (const old of existing)
-      if (old !== entry && isCovered(old.header.selection, selection)) await cache.remove(old);
-    return { entry, bytesFetched: sources.bytesFetched };
+    return { sealed, bytesFetched: sources.bytesFetched };
   } finally {
     giveBack();
     await sources.close();
-    await rm(path, { force: true });
   }
 }
 
 /** The entry that would serve a query now, if there is one. */
 export function findEntry(
-  info: ObjectInfo,
+  info: DataFileInfo,
   selection: Selection,
   { cache, store }: Pick<CompactFileContext, 'cache' | 'store'>,
 ): CacheEntry | undefined {
-  return cache.find(nameInCache(store, info.location), info.version, selection);
+  return cache.find(nameInCache(store, info), info.version, selection);
 }
 
 /**
  * Under which an entry is found. Entries lie on the disk, where no password or signature of a URL is to be found: a digest
- * stands for what is left out, and for whose file it is.
+ * stands for what is left out, for whose file it is, and for Avro: bytes that are both Avro and Parquet are two files.
  */
-function nameInCache({ scope = '' }: ObjectStore, location: string): string {
+function nameInCache({ scope = '' }: ObjectStore, { location, avroRows }: DataFileInfo): string {
   const bare = displayLocation(location);
-  if (bare === location && scope === '') return location;
-  return `${bare}#${createHash('sha256')
-    .update(scope === '' ? location : JSON.stringify([scope, location]))
-    .digest('hex')}`;
+  if (bare === location && scope === '' && avroRows === undefined) return location;
+  const owned = scope === '' ? location : JSON.stringify([scope, location]);
+  const identity = avroRows === undefined ? owned : JSON.stringify(['avro', avroRows, scope, location]);
+  return `${bare}#${createHash('sha256').update(identity).digest('hex')}`;
 }
 
 /** Where chunks are to be had: entries that have them already, else storage. */
@@ -197,11 +216,11 @@ class ChunkSources {
   bytesFetched = 0;
   readonly #readers = new Map<number, { readonly read: RangeReader; readonly start: number }>();
   readonly #closers: (() => Promise<void>)[] = [];
-  readonly #info: ObjectInfo;
+  readonly #info: DataFileInfo;
   readonly #footer: ParquetFooter;
   readonly #context: CompactFileContext;
 
-  constructor(info: ObjectInfo, footer: ParquetFooter, context: CompactFileContext) {
+  constructor(info: DataFileInfo, footer: ParquetFooter, context: CompactFileContext) {
     this.#info = info;
     this.#footer = footer;
     this.#context = context;

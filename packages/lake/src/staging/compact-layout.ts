@@ -41,7 +41,7 @@ export interface CompactLayout {
 
 /** `dataStart` is where the first chunk goes. Throws UNSUPPORTED_TABLE_FEATURE for a file that has `__row_delta` itself. */
 export function layOut(footer: ParquetFooter, selection: Selection, dataStart: number): CompactLayout {
-  checkNames(footer);
+  checkColumnNames(footer);
   const columns = selectedColumns(footer, selection);
   const placed: { rowGroup: number; chunks: PlacedChunk[]; delta: number }[] = [];
   const written: PlacedChunk[] = [];
@@ -125,10 +125,11 @@ function placeChunks(
     });
 }
 
-function checkNames(footer: ParquetFooter): void {
+/** Throws UNSUPPORTED_TABLE_FEATURE for a file that has `__row_delta` itself. */
+export function checkColumnNames(footer: ParquetFooter): void {
   if (footer.schema.root.children.some((child) => child.name.toLowerCase() === rowDeltaName))
     throw new QueryError(
       'UNSUPPORTED_TABLE_FEATURE',
-      `The Parquet file ${displayLocation(footer.location)} has a column named ${rowDeltaName}, which is reserved.`,
+      `The file ${displayLocation(footer.location)} has a column named ${rowDeltaName}, which is reserved.`,
     );
 }

@@ -204,10 +204,10 @@ async function linkInPlace(file: FileScan, options: StageOptions): Promise<Stage
 
 async function linkCompact(file: FileScan, options: StageOptions): Promise<StagedFile> {
   const { directory } = options;
-  const { location, version, sizeBytes } = file;
+  const { location, version, sizeBytes, avroRows } = file;
   const rowGroups = file.rowGroups ?? (await allRowGroups(file, options));
   const staged = await useCompactFile(
-    { location, version, sizeBytes },
+    { location, version, sizeBytes, avroRows },
     makeSelection(rowGroups, file.columnNames),
     { ...options, isPart: file.isPart },
     (source, entry) => linkOrCopy(source, join(directory, entry.name)),
@@ -224,8 +224,7 @@ async function linkCompact(file: FileScan, options: StageOptions): Promise<Stage
 }
 
 async function allRowGroups(file: FileScan, { store, footers, signal }: StageOptions): Promise<number[]> {
-  const { location, version, sizeBytes } = file;
-  return rowGroupsWithRows(await footers.get(store, { location, version, sizeBytes }, signal));
+  return rowGroupsWithRows(await footers.get(store, file, signal));
 }
 
 /** The engine resolves symbolic links and refuses what they lead to, so a copy is all there is across devices. */

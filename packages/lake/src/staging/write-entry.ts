@@ -17,8 +17,23 @@ const maxFetchBytes = 8 * 1024 * 1024;
 const maxGapBytes = 256 * 1024;
 const maxConcurrentFetches = 8;
 
+export type Append = (bytes: Uint8Array) => Promise<void>;
+
 export interface WriteEntryOptions {
   readonly path: string;
+  readonly header: EntryHeader;
+  /** Writes what stands behind the header: chunks and footer. */
+  readonly writeData: (append: Append) => Promise<void>;
+  readonly openFile?: typeof open | undefined;
+}
+
+export interface WrittenEntry {
+  readonly sealed: SealedHeader;
+  /** From storage. */
+  readonly bytesFetched: number;
+}
+
+export interface CopyChunksOptions {
   readonly footer: ParquetFooter;
   readonly header: EntryHeader;
   readonly layout: CompactLayout;
@@ -26,7 +41,6 @@ export interface WriteEntryOptions {
   readonly sourceOf: (chunk: PlacedChunk) => CopyStep<RangeReader>;
   readonly budget: ByteBudget;
   readonly buffers: BufferPool;
-  readonly openFile?: typeof open | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -35,12 +49,13 @@ export interface WriteEntryOptions {
  * DISK_FULL. It is not made durable: what a machine that crashed left of it, the checksum tells.
  */
 export async function writeEntry(options: WriteEntryOptions): Promise<SealedHeader> {
-  const { path, footer, header } = options;
+  const { path, header } = options;
   let isComplete = false;
   let file: FileHandle | undefined;
+  let position = headerLength(header);
   try {
     file = await (options.openFile ?? open)(path, 'wx', 0o444);
-    const sealed = await writeContent(file, options);
+    const sealed = await writeContent(file);
     await file.utimes(sealed.sealSeconds, sealed.sealSeconds);
     isComplete = true;
     return sealed;
@@ -49,7 +64,7 @@ export async function writeEntry(options: WriteEntryOptions): Promise<SealedHead
     if (code !== 'ENOSPC' && code !== 'EDQUOT') throw error;
     throw new QueryError(
       'DISK_FULL',
-      `The staging disk has no room for ${options.layout.footerStart} bytes of ${displayLocation(header.location)}.`,
+      `The staging disk has no room for more than ${position} bytes of ${displayLocation(header.location)}.`,
       { cause: error },
     );
   } finally {
@@ -57,34 +72,35 @@ export async function writeEntry(options: WriteEntryOptions): Promise<SealedHead
     if (file !== undefined && !isComplete) await rm(path, { force: true });
   }
 
-  async function writeContent(
-    handle: FileHandle,
-    { layout, budget, buffers, signal }: WriteEntryOptions,
-  ): Promise<SealedHeader> {
-    const headerBytes = headerLength(header);
-    let position = headerBytes;
+  async function writeContent(handle: FileHandle): Promise<SealedHeader> {
+    const headerBytes = position;
     let checksum = 0;
-    const append = async (bytes: Uint8Array): Promise<void> => {
+    await options.writeData(async (bytes) => {
       checksum = crc32(bytes, checksum);
       await writeFully(handle, bytes, position);
       position += bytes.length;
-    };
-    const steps = layout.chunks.map(options.sourceOf);
-    const fetches = planFetches(steps, { maxFetchBytes, maxGapBytes: gapLimit(steps, maxGapBytes) });
-    for await (const { fetch, bytes } of fetchInOrder(fetches, {
-      budget,
-      buffers,
-      signal,
-      maxConcurrent: maxConcurrentFetches,
-    }))
-      for (const slice of fetch.slices) await append(bytes.subarray(slice.start, slice.end));
-    throwIfAborted(signal);
-    for (const rowGroup of layout.rowGroups) await append(rowGroup.rowDelta.bytes);
-    await append(encodeCompactFooter(footer, header.selection, layout));
+    });
     const seal = { sizeBytes: position, sealSeconds: sealOf(header), dataChecksum: checksum };
     await writeFully(handle, encodeHeader(header, seal), 0);
     return { ...header, ...seal, headerBytes };
   }
+}
+
+/** The data of a compact file, fetched from where it is. */
+export async function copyChunks(append: Append, options: CopyChunksOptions): Promise<void> {
+  const { footer, header, layout, budget, buffers, signal } = options;
+  const steps = layout.chunks.map(options.sourceOf);
+  const fetches = planFetches(steps, { maxFetchBytes, maxGapBytes: gapLimit(steps, maxGapBytes) });
+  for await (const { fetch, bytes } of fetchInOrder(fetches, {
+    budget,
+    buffers,
+    signal,
+    maxConcurrent: maxConcurrentFetches,
+  }))
+    for (const slice of fetch.slices) await append(bytes.subarray(slice.start, slice.end));
+  throwIfAborted(signal);
+  for (const rowGroup of layout.rowGroups) await append(rowGroup.rowDelta.bytes);
+  await append(encodeCompactFooter(footer, header.selection, layout));
 }
 
 async function writeFully(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {

@@ -7,7 +7,7 @@ import { type AvroType, hasBytes, parseAvroSchema } from './schema.js';
 import { readerOf, type Shape } from './shapes.js';
 
 const magic = 0x4f626a01; // "Obj", version 1
-const syncBytes = 16;
+export const syncBytes = 16;
 /** All blocks of one file together, decompressed. A manifest of 100,000 files with full statistics has less than half. */
 const maxFileBytes = 256 * 1024 * 1024;
 /** What is written once more for each file of a manifest compresses by 30 or 60; by more only what is nothing else. */
@@ -42,22 +42,42 @@ export async function openAvroFile(
 ): Promise<AvroFile> {
   try {
     const cursor = new AvroCursor(bytes);
-    if (cursor.remaining < 4 || cursor.bytes.readUInt32BE(0) !== magic)
-      throw new AvroError('it does not begin with an Avro header');
-    cursor.advance(4);
-    const metadata = readMetadata(cursor);
-    const sync = cursor.take(syncBytes);
-    const schemaText = metadata.get('avro.schema');
-    if (schemaText === undefined) throw new AvroError('its header has no schema');
-    const codec = Buffer.from(metadata.get('avro.codec') ?? Buffer.from('null')).toString();
-    const schema = internSchema(Buffer.from(schemaText).toString('utf8'));
-    if (!hasBytes(schema)) throw new AvroError('its records have no content');
+    const { metadata, sync } = readAvroHeader(cursor);
+    const { schema, codec } = schemaOfHeader(metadata);
     const maxBytes = Math.min(maxFileBytes, Math.max(smallFileBytes, bytes.length * maxExpansion));
     const blocks = await readBlocks(cursor, { sync, codec, source, signal, maxBytes });
     return { source, metadata, schema, ...blocks };
   } catch (error) {
     throw namedAvroError(source, error);
   }
+}
+
+export interface AvroHeader {
+  readonly metadata: AvroFile['metadata'];
+  /** What stands behind each block. A view of the cursor's bytes. */
+  readonly sync: Buffer;
+}
+
+/** Moves on to the first block. Throws an AvroError, also when the header goes on behind the cursor's bytes. */
+export function readAvroHeader(cursor: AvroCursor): AvroHeader {
+  if (cursor.remaining < 4 || cursor.bytes.readUInt32BE(0) !== magic)
+    throw new AvroError('it does not begin with an Avro header');
+  cursor.advance(4);
+  const metadata = readMetadata(cursor);
+  return { metadata, sync: cursor.take(syncBytes) };
+}
+
+/** Throws an AvroError. */
+export function schemaOfHeader(metadata: AvroFile['metadata']): {
+  readonly schema: AvroType;
+  readonly codec: string;
+} {
+  const schemaText = metadata.get('avro.schema');
+  if (schemaText === undefined) throw new AvroError('its header has no schema');
+  const codec = Buffer.from(metadata.get('avro.codec') ?? Buffer.from('null')).toString();
+  const schema = internSchema(Buffer.from(schemaText).toString('utf8'));
+  if (!hasBytes(schema)) throw new AvroError('its records have no content');
+  return { schema, codec };
 }
 
 /** What keeping the file takes: measured with manifests of one entry, objects and names are some 2 kB. */

@@ -45,6 +45,25 @@ export class AvroCursor {
     throw new AvroError('a number has more than ten bytes');
   }
 
+  /** The next long as 64 bits, little-endian, at `offset` of `target`: of columns of them none becomes a bigint. */
+  longTo(target: Buffer, offset: number): void {
+    let [low, high] = [0, 0];
+    for (let shift = 0; ; shift += 7) {
+      if (shift === 70) throw new AvroError('a number has more than ten bytes');
+      const byte = this.byte();
+      const bits = byte & 0x7f;
+      if (shift < 28) low |= bits << shift;
+      else if (shift === 28) {
+        low |= bits << 28;
+        high = bits >>> 4;
+      } else high |= bits << (shift - 32);
+      if (byte < 0x80) break;
+    }
+    const sign = -(low & 1);
+    target.writeInt32LE(((low >>> 1) | (high << 31)) ^ sign, offset);
+    target.writeInt32LE((high >>> 1) ^ sign, offset + 4);
+  }
+
   skipLong(): void {
     for (let length = 1; this.byte() >= 0x80; length++)
       if (length === 10) throw new AvroError('a number has more than ten bytes');

@@ -2,13 +2,27 @@
 import { AvroError } from './avro-error.js';
 
 export type AvroType =
-  | { readonly kind: 'null' | 'boolean' | 'int' | 'long' | 'float' | 'double' | 'bytes' | 'string' }
-  | { readonly kind: 'fixed'; readonly size: number }
-  | { readonly kind: 'enum' }
-  | { readonly kind: 'array'; readonly items: AvroType }
+  | AvroPrimitive
+  | { readonly kind: 'fixed'; readonly size: number; readonly logical?: AvroLogical }
+  | { readonly kind: 'enum'; readonly symbols: readonly string[] }
+  | { readonly kind: 'array'; readonly items: AvroType; readonly logical?: AvroLogical }
   | { readonly kind: 'map'; readonly values: AvroType }
   | { readonly kind: 'union'; readonly branches: readonly AvroType[] }
   | AvroRecord;
+
+interface AvroPrimitive {
+  readonly kind: 'null' | 'boolean' | 'int' | 'long' | 'float' | 'double' | 'bytes' | 'string';
+  readonly logical?: AvroLogical;
+}
+
+/** What the values mean (Avro specification, "Logical Types"), as it stands in the schema. */
+export interface AvroLogical {
+  readonly name: string;
+  readonly precision: number;
+  readonly scale: number;
+  /** Iceberg's; false where it is not said. */
+  readonly isAdjustedToUtc: boolean;
+}
 
 export interface AvroRecord {
   readonly kind: 'record';
@@ -45,6 +59,11 @@ interface AvroJson {
   readonly values?: unknown;
   readonly fields?: unknown;
   readonly size?: unknown;
+  readonly symbols?: unknown;
+  readonly logicalType?: unknown;
+  readonly precision?: unknown;
+  readonly scale?: unknown;
+  readonly 'adjust-to-utc'?: unknown;
   readonly 'field-id'?: unknown;
 }
 
@@ -73,19 +92,40 @@ function parseType(json: unknown, state: ParseState, depth: number): AvroType {
       return remember(json, state, type, state.types - typesBefore);
     }
     case 'array':
-      return { kind: 'array', items: parseItem(json.items, state, depth) };
+      return { kind: 'array', items: parseItem(json.items, state, depth), ...parseLogical(json) };
     case 'map':
       return { kind: 'map', values: parseType(json.values, state, depth + 1) };
     case 'enum':
-      return remember(json, state, { kind: 'enum' }, 1);
+      return remember(json, state, { kind: 'enum', symbols: parseSymbols(json.symbols) }, 1);
     case 'fixed': {
-      if (typeof json.size !== 'number' || !Number.isInteger(json.size) || json.size < 0)
-        throw new AvroError('its schema has a fixed type without a size');
-      return remember(json, state, { kind: 'fixed', size: json.size }, 1);
+      if (!isCount(json.size)) throw new AvroError('its schema has a fixed type without a size');
+      return remember(json, state, { kind: 'fixed', size: json.size, ...parseLogical(json) }, 1);
     }
-    default:
-      return parseType(json.type, state, depth + 1);
+    default: {
+      const type = parseType(json.type, state, depth + 1);
+      // Of a named type its own definition says what it means.
+      return isPrimitive(type) ? { kind: type.kind, ...parseLogical(json) } : type;
+    }
   }
+}
+
+function isPrimitive(type: AvroType): type is AvroPrimitive {
+  return !['fixed', 'enum', 'array', 'map', 'union', 'record'].includes(type.kind);
+}
+
+function parseLogical(json: AvroJson): { readonly logical?: AvroLogical } {
+  if (typeof json.logicalType !== 'string') return {};
+  const logical = {
+    name: json.logicalType,
+    precision: typeof json.precision === 'number' ? json.precision : 0,
+    scale: typeof json.scale === 'number' ? json.scale : 0,
+    isAdjustedToUtc: json['adjust-to-utc'] === true,
+  };
+  return { logical };
+}
+
+function parseSymbols(json: unknown): readonly string[] {
+  return Array.isArray(json) ? json.filter((symbol) => typeof symbol === 'string') : [];
 }
 
 function parseFields(json: unknown, state: ParseState, depth: number): readonly AvroField[] {
@@ -96,10 +136,15 @@ function parseFields(json: unknown, state: ParseState, depth: number): readonly 
     const id = field['field-id'];
     return {
       name: field.name,
-      fieldId: typeof id === 'number' ? id : undefined,
+      fieldId: isCount(id) ? id : undefined,
       type: parseType(field.type, state, depth + 1),
     };
   });
+}
+
+/** Of 31 bits: lengths and field ids. */
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < 2 ** 31;
 }
 
 /** An item of no bytes would make the length of a list unbounded by the data. */

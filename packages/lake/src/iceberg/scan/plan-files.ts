@@ -12,7 +12,7 @@ import type { LoadedAvroFile, MetadataFiles } from '../cache/metadata-files.js';
 import { type BoundFilter, bindFilters, filteredFieldIds } from '../expressions/bind-filter.js';
 import { fileMightMatch, manifestMightMatch, partitionMightMatch } from '../expressions/evaluate-filter.js';
 import { type PartitionFilter, projectFilter } from '../expressions/project-filter.js';
-import type { DataFile, TableFile, TypedPartitionSpec } from '../manifests/data-file.js';
+import type { DataFile, TypedPartitionSpec } from '../manifests/data-file.js';
 import type { DeleteFile } from '../manifests/delete-file.js';
 import { createDeleteManifestReader, type DeleteManifestReader } from '../manifests/delete-manifest.js';
 import { createManifestReader, type ManifestReader, manifestSpecId } from '../manifests/manifest.js';
@@ -60,7 +60,7 @@ const maxPlannedFiles = 2_000_000;
 
 /**
  * Throws SNAPSHOT_NOT_FOUND; DATA_CORRUPT and DATA_FILE_MISSING naming the metadata file; UNSUPPORTED_TABLE_FEATURE for
- * encryption, other formats than Parquet, and columns of types that are not read.
+ * encryption and columns of types that are not read.
  */
 export async function planFiles(
   table: LoadedTable,
@@ -97,8 +97,6 @@ export async function planFiles(
   const needed = [...ofData.slice(0, dataReads.length), ...ofDeletes];
   const files = reads.flatMap((read) => read.files);
   const deletes = files.length === 0 ? [] : reads.flatMap((read) => read.deletes);
-  for (const file of files) checkFormat('data', file);
-  for (const file of deletes) if (file.kind !== 'vector') checkFormat('delete', file);
   return {
     snapshotId: snapshot.snapshotId,
     schema,
@@ -266,14 +264,6 @@ async function readManifest(planner: Planner, manifest: ManifestFile): Promise<M
 
 async function loadAvro({ table, options }: Planner, location: string): Promise<LoadedAvroFile> {
   return options.files.avroFile(table.store, location, options.signal && { signal: options.signal });
-}
-
-function checkFormat(kind: 'data' | 'delete', file: TableFile): void {
-  if (file.format === 'PARQUET') return;
-  throw new QueryError(
-    'UNSUPPORTED_TABLE_FEATURE',
-    `The ${kind} file ${file.location} has the format ${file.format}; Parquet is read.`,
-  );
 }
 
 function countAll(
