@@ -10,7 +10,7 @@ const readyTimeoutMs = 180_000;
 
 /**
  * `storage` as `startMinio` answers it. Answers `{ query(sql), stop() }`: a statement's rows, or its error. It has a heap of
- * 1 GB, and needs 1.3 GB: stop it as soon as its tables are written.
+ * 1 GB and keeps two cores busy while it writes: stop it as soon as its tables are written.
  */
 export async function startTrino(folder, { catalogUrl, storage }) {
   const java = javaFrom(minJavaVersion);
