@@ -6,7 +6,9 @@ import {
   jdbcDriverJar,
   keycloakFolder,
   minioProgram,
+  nessieJar,
   pythonEnvironment,
+  trinoFolder,
 } from './support/peer-environment.mjs';
 import { redisPrograms } from './support/redis-programs.mjs';
 
@@ -16,6 +18,8 @@ console.log(await pythonEnvironment('clients', path.join(root, 'test', 'peers', 
 console.log(await jdbcDriverJar());
 console.log(await minioProgram());
 console.log(await keycloakFolder());
+console.log(await trinoFolder());
+console.log(await nessieJar());
 console.log((await redisPrograms()).server);
 console.log(await icebergJars(path.join(root, 'test', 'peers')));
 if (process.argv.includes('--bench'))

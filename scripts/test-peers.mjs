@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { startIcebergRest } from '../test/peers/servers/iceberg-rest.mjs';
 import { startMinio } from '../test/peers/servers/minio.mjs';
 import { needsSignIn, peers, serviceVariants, variantsBeside } from './peers/peer-list.mjs';
@@ -62,7 +63,7 @@ endSuite('peers', passed, failed);
 async function testLake(tools) {
   try {
     await testVariants(tools, (variant) => variantsBeside.includes(variant));
-    if (['s3', 'rest', 'shapes'].some(isWanted)) await testStorage(tools);
+    if (['s3', 'nessie', 'rest', 'shapes'].some(isWanted)) await testStorage(tools);
   } catch (error) {
     report({ name: 'tables and object storage', ok: false, detail: error.stack });
   }
@@ -114,6 +115,10 @@ async function testStorage({ python, peersFolder }) {
       await runStorageTests('s3', 'minio', {
         SVC_TEST_S3: JSON.stringify({ ...server, python, peersFolder }),
       });
+    if (isWanted('nessie'))
+      await runStorageTests('nessie', 'nessie', {
+        SVC_TEST_NESSIE: JSON.stringify({ storage: server, nessieModule: moduleOf(peersFolder, 'nessie') }),
+      });
     if (isWanted('rest') || isWanted('shapes')) {
       const announcedSeconds = 2; // Short lives, so that tests see several of them.
       const catalog = await startIcebergRest(path.join(folder, 'iceberg-rest'), server, { announcedSeconds });
@@ -125,7 +130,12 @@ async function testStorage({ python, peersFolder }) {
         if (isWanted('shapes')) {
           const classPath = await catalog.compile(path.join(peersFolder, 'shapes'));
           await runStorageTests('shapes', 'table-shapes', {
-            SVC_TEST_SHAPES: JSON.stringify({ ...told, peersFolder, classPath }),
+            SVC_TEST_SHAPES: JSON.stringify({
+              ...told,
+              peersFolder,
+              classPath,
+              trinoModule: moduleOf(peersFolder, 'trino'),
+            }),
           });
         }
       } finally {
@@ -137,6 +147,11 @@ async function testStorage({ python, peersFolder }) {
   }
 }
 
+/** Where a test imports a server from that it starts itself. */
+function moduleOf(peersFolder, server) {
+  return pathToFileURL(path.join(peersFolder, 'servers', `${server}.mjs`)).href;
+}
+
 async function runStorageTests(name, file, env) {
   const counts = await runNodeTests({
     name,
@@ -144,7 +159,7 @@ async function runStorageTests(name, file, env) {
     files: [path.join('test', 'dist', 'peers', 'storage', `${file}.test.js`)],
     concurrency: 1,
     timeoutMs: 10 * 60_000,
-    testTimeoutMs: 5 * 60_000,
+    testTimeoutMs: 8 * 60_000,
     env: { ...process.env, ...env },
   });
   passed += counts.passed;

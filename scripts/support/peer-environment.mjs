@@ -1,6 +1,6 @@
 /**
  * Installs the real clients and servers outside the tree, once: Python environments with hashed requirements, the JDBC
- * driver, Iceberg Java, MinIO, Keycloak.
+ * driver, Iceberg Java, MinIO, Keycloak, Trino, Nessie.
  *
  * Cache folder: `$SVC_CACHE`, else `svc-peers` in `$XDG_CACHE_HOME` or `~/.cache`. It may be deleted at any time while
  * nothing runs. Every entry is made aside and renamed into place under a name that holds its version or the hash of its
@@ -21,6 +21,13 @@ const jdbcDriver = {
 const keycloakVersion = '26.7.3';
 const keycloakSha256 = '77657f30b7e90d70f727712ce1c967f430fd6a5e9f458d32d8c6df0635345f47';
 const minioVersion = 'v0.0.0-20260212201848-7aac2a2c5b7c';
+const trinoVersion = '476';
+const trinoSha256 = 'cfd5accde17e8ebd251eeeb78aed1f490e77bb3a164d95a0f454bf8a7c1cbd3f';
+const nessie = {
+  artifact: 'org.projectnessie.nessie:nessie-quarkus:0.99.0:jar:runner',
+  file: 'nessie-quarkus-0.99.0-runner.jar',
+  sha256: 'ce9fa33e2878bf5ea3981876b9e6204cabc0362b3dd82326b10e47271a78c417',
+};
 const mavenPlugin = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1';
 
 /** Where everything that is not made by `npm ci` lies. Created when absent. */
@@ -105,6 +112,40 @@ export async function keycloakFolder() {
   return target;
 }
 
+/**
+ * Trino, by Maven; answers the folder it is in. The archive has 820 MB and more than 50 plugins: only the one that writes
+ * tables is kept, and Maven's copy is not.
+ */
+export async function trinoFolder() {
+  const name = `trino-server-${trinoVersion}`;
+  const target = path.join(cacheFolder(), name);
+  await installed(target, async (staging) => {
+    console.log('Fetching Trino (minutes, once) …');
+    const archives = `${staging}-archives`;
+    const artifact = `io.trino:trino-server:${trinoVersion}:tar.gz`;
+    await maven('copy', [`-Dartifact=${artifact}`, `-DoutputDirectory=${archives}`]);
+    rmSync(path.join(mavenRepository(), 'io', 'trino', 'trino-server'), { recursive: true, force: true });
+    checkHashes(archives, `${trinoSha256}  ${name}.tar.gz`);
+    await mustRun('tar', ['-xzf', path.join(archives, `${name}.tar.gz`), '-C', path.dirname(staging)]);
+    // Afterwards: jars that several plugins have are links to those of the first.
+    for (const plugin of readdirSync(path.join(staging, 'plugin')))
+      if (plugin !== 'iceberg') rmSync(path.join(staging, 'plugin', plugin), { recursive: true });
+  });
+  return target;
+}
+
+/** The catalog Nessie, by Maven; answers the path of its jar. */
+export async function nessieJar() {
+  const target = path.join(cacheFolder(), path.parse(nessie.file).name);
+  await installed(target, async (staging) => {
+    console.log('Fetching Nessie …');
+    mkdirSync(staging);
+    await maven('copy', [`-Dartifact=${nessie.artifact}`, `-DoutputDirectory=${staging}`]);
+    checkHashes(staging, `${nessie.sha256}  ${nessie.file}`);
+  });
+  return path.join(target, nessie.file);
+}
+
 /** All jars that a POM resolves to, which must be those of a list made by sha256sum; answers the folder they are in. */
 export async function mavenJars(name, pom, hashes) {
   const list = readFileSync(hashes, 'utf8');
@@ -123,8 +164,12 @@ export async function mavenJars(name, pom, hashes) {
 }
 
 function maven(goal, args) {
-  const repository = `-Dmaven.repo.local=${path.join(cacheFolder(), 'maven')}`;
+  const repository = `-Dmaven.repo.local=${mavenRepository()}`;
   return mustRun('mvn', ['--batch-mode', '--quiet', repository, `${mavenPlugin}:${goal}`, ...args]);
+}
+
+function mavenRepository() {
+  return path.join(cacheFolder(), 'maven');
 }
 
 /** The folder must hold exactly the files of the list, as sha256sum writes it. */

@@ -77,8 +77,8 @@ public final class WriteShapes {
   }
 
   private void write() throws Exception {
-    matrix(1, List.of("none", "identity"), List.of());
-    matrix(2, List.of("truncate"), List.of(By.POSITION));
+    matrix(1, List.of("none", "identity", "year"), List.of());
+    matrix(2, List.of("truncate", "day"), List.of(By.POSITION));
     matrix(2, List.of("none", "hour"), List.of(By.EQUALITY));
     matrix(2, List.of("bucket"), List.of(By.POSITION, By.EQUALITY));
     matrix(3, List.of("month"), List.of(By.VECTOR));
@@ -122,7 +122,9 @@ public final class WriteShapes {
       case "identity" -> builder.identity("code").build();
       case "bucket" -> builder.bucket("id", 3).build();
       case "truncate" -> builder.truncate("name", 2).build();
+      case "year" -> builder.year("day").build();
       case "month" -> builder.month("day").build();
+      case "day" -> builder.day("ts").build();
       case "hour" -> builder.hour("ts").build();
       default -> builder.build();
     };

@@ -13,6 +13,8 @@ import { promisify } from 'node:util';
 import type { FlightClient } from '@svc/flight';
 import { rows } from '../../service/support/results.js';
 import { startService, type TestService } from '../../service/support/service.js';
+import { loadedTable, shapeOf } from '../shapes/shape-of.js';
+import { type TrinoQuery, writeByTrino } from '../shapes/write-by-trino.js';
 
 const run = promisify(execFile);
 const { SVC_TEST_SHAPES = '{}' } = process.env;
@@ -22,11 +24,21 @@ const peers: {
   readonly python: string;
   readonly peersFolder: string;
   readonly classPath: string;
+  /** Where `startTrino` is to be imported from. */
+  readonly trinoModule: string;
 } = JSON.parse(SVC_TEST_SHAPES);
+
+interface TrinoModule {
+  startTrino(
+    folder: string,
+    servers: { readonly catalogUrl: string; readonly storage: typeof peers.storage },
+  ): Promise<{ readonly query: TrinoQuery; stop(): Promise<void> }>;
+}
 
 interface WrittenTable {
   readonly table: string;
-  readonly metadata: string;
+  /** Not of a view. */
+  readonly metadata?: string;
   /** Makes one text of a row. */
   readonly sql: string;
   /** Sorted. */
@@ -37,10 +49,66 @@ interface WrittenTable {
 
 const rowIdText = "concat_ws('|', id, _row_id, _last_updated_sequence_number)";
 
-/** How many tables each writer makes: Iceberg Java 1.11.0, pyiceberg 0.11.1, DuckDB 1.5.5's extension. */
-const tableCounts = { java: 19, pyiceberg: 4, duckdb: 2 } as const;
-type Writer = keyof typeof tableCounts;
-const writers = Object.keys(tableCounts) as Writer[];
+/** The tables that each writer makes: Iceberg Java 1.11.0, pyiceberg 0.11.1, DuckDB 1.5.5's extension, Trino 476. */
+const shapes = {
+  java: [
+    'v1 identity, changed schema',
+    'v1 none, changed schema',
+    'v1 year, changed schema',
+    'v2 bucket[3], positions, equality, changed schema',
+    'v2 day, positions, changed schema',
+    'v2 hour, equality, changed schema',
+    'v2 none then bucket[2] then day, positions, equality',
+    'v2 none, avro',
+    'v2 none, equality',
+    'v2 none, equality, changed schema',
+    'v2 none, equality, changed schema',
+    'v2 none, orc',
+    'v2 truncate[2], positions, changed schema',
+    'v3 identity, vectors, equality, changed schema',
+    'v3 month, vectors, changed schema',
+    'v3 none, vectors',
+    'v3 none, vectors, equality',
+    'v3 none, vectors, equality, changed schema',
+  ],
+  pyiceberg: [
+    'v1 identity, changed schema',
+    'v1 none, changed schema',
+    'v1 truncate[2], changed schema',
+    'v1 year, changed schema',
+    'v2 bucket[3], changed schema',
+    'v2 day, changed schema',
+    'v2 hour, changed schema',
+    'v2 month, changed schema',
+  ],
+  duckdb: [
+    'v2 bucket[3], positions',
+    'v2 hour, positions',
+    'v2 month, positions',
+    'v2 none, positions, changed schema',
+    'v3 day, vectors',
+    'v3 identity, vectors',
+    'v3 none, vectors, changed schema',
+    'v3 truncate[2], vectors',
+    'v3 year, vectors',
+  ],
+  trino: [
+    'a view',
+    'v1 identity and year',
+    'v2 bucket[3], positions, changed schema',
+    'v2 day and hour, positions',
+    'v2 identity, positions, avro',
+    'v2 none',
+    'v2 none then bucket[2] then day and truncate[1], positions',
+    'v2 none, positions',
+    'v2 none, positions, avro',
+    'v2 none, positions, orc',
+    'v2 truncate[2] and month, positions',
+  ],
+} as const satisfies Record<string, readonly string[]>;
+const tableCount = 46;
+type Writer = keyof typeof shapes;
+const writers = Object.keys(shapes) as Writer[];
 
 /** What DuckDB's extension says of tables that it does not read. */
 const faultsOfSecondOpinion: Readonly<Record<string, RegExp>> = {
@@ -49,8 +117,7 @@ const faultsOfSecondOpinion: Readonly<Record<string, RegExp>> = {
 /** Equality deletes by values that are NULL, or by columns that are dropped or in structs: its process dies of them. */
 const deadlyForSecondOpinion = /_(?:equality|specs|nested_key)$/;
 
-/** In a format that is not read, and in one that the second opinion does not read. */
-const orcTable = 'shapes.v2_orc';
+/** In a format that the second opinion does not read. */
 const hasAvro = /_avro$/;
 
 /** What is answered without reading each row, unless rows are deleted. */
@@ -97,17 +164,28 @@ describe('tables of all shapes', () => {
   for (const writer of writers)
     it(`by ${writer} have the rows that it wrote and did not delete`, async () => {
       const all = tables.get(writer) ?? [];
-      assert.deepEqual(await wrong(all.filter(({ table }) => table !== orcTable)), []);
-      assert.equal(all.length, tableCounts[writer]);
+      assert.deepEqual(await wrong(all.filter(isReadable)), []);
     });
+
+  it('are these', async () => {
+    const found: Partial<Record<Writer, readonly string[]>> = {};
+    for (const [writer, all] of tables)
+      found[writer] = (await Promise.all(all.map(({ table }) => shapeOf(peers.url, table)))).sort();
+    assert.deepEqual(found, shapes);
+    assert.equal([...tables.values()].flat().length, tableCount);
+  });
 
   it('are read equal by a second opinion, but for the faults that it is known for', async () => {
     const all = [...tables.values()]
       .flat()
       .filter(
-        ({ table }) => table !== orcTable && !hasAvro.test(table) && !deadlyForSecondOpinion.test(table),
+        (each) =>
+          isReadable(each) &&
+          !hasAvro.test(each.table) &&
+          each.metadata !== undefined &&
+          !deadlyForSecondOpinion.test(each.table),
       );
-    assert.equal(all.length, 13);
+    assert.equal(all.length, 32);
     const answers = await secondOpinion(all);
     for (const [index, { table, rows: expected }] of all.entries()) {
       const { rows: found = [], error = `${found.length} rows` } = answers[index] ?? {};
@@ -131,19 +209,27 @@ describe('tables of all shapes', () => {
   });
 
   it('with files of a format that is not read are refused where such a file is read only', async () => {
-    await assert.rejects(texts(`SELECT id FROM ${orcTable}`), {
-      code: 'UNSUPPORTED_TABLE_FEATURE',
-      message: /data file s3:.* of table .*shapes\.v2_orc has the format ORC; Parquet and Avro are read/,
-    });
-    assert.deepEqual(await rows(client, `SELECT count(*), max(id) FROM ${orcTable} WHERE id < 10`), [
+    const others = [...tables.values()].flat().filter((each) => !isReadable(each));
+    assert.deepEqual(others.map(({ table }) => table).sort(), ['by_trino.v2_orc', 'shapes.v2_orc']);
+    for (const { table } of others)
+      await assert.rejects(texts(`SELECT id FROM ${table}`), {
+        code: 'UNSUPPORTED_TABLE_FEATURE',
+        message: /data file s3:.* of table .*v2_orc has the format ORC; Parquet and Avro are read/,
+      });
+    assert.deepEqual(await rows(client, 'SELECT count(*), max(id) FROM shapes.v2_orc WHERE id < 10'), [
       [10n, 9n],
     ]);
-    assert.deepEqual(await rows(client, `SELECT count(*) FROM ${orcTable}`), [[20n]]);
+    assert.deepEqual(await rows(client, 'SELECT count(*) FROM shapes.v2_orc'), [[20n]]);
   });
 });
 
+function isReadable({ table }: WrittenTable): boolean {
+  return !table.endsWith('_orc');
+}
+
 /** The tables that a writer says it has written, one in a line. */
 async function written(writer: Writer): Promise<readonly WrittenTable[]> {
+  if (writer === 'trino') return await writtenByTrino();
   const jvm = ['-Xmx384m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
   const [command, args] =
     writer === 'java'
@@ -154,6 +240,28 @@ async function written(writer: Writer): Promise<readonly WrittenTable[]> {
     maxBuffer: 1 << 26,
   });
   return jsonLines<WrittenTable>(stdout);
+}
+
+/** It runs for no longer than it writes: it takes much of a small machine. */
+async function writtenByTrino(): Promise<readonly WrittenTable[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'trino-'));
+  try {
+    const { startTrino }: TrinoModule = await import(peers.trinoModule);
+    const trino = await startTrino(folder, { catalogUrl: peers.url, storage: peers.storage });
+    try {
+      const tables = await writeByTrino(trino.query);
+      return await Promise.all(
+        tables.map(async (each) => {
+          const metadata = (await loadedTable(peers.url, each.table))?.['metadata-location'];
+          return { ...each, rowIds: [], ...(metadata === undefined ? {} : { metadata }) };
+        }),
+      );
+    } finally {
+      await trino.stop();
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 interface SecondOpinion {

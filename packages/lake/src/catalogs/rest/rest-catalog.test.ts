@@ -47,6 +47,18 @@ describe('the configuration of a REST catalog', () => {
     assert.deepEqual(new Set(server.requests.map(({ headers }) => headers['x-request-id'])), new Set(['r1']));
   });
 
+  it('may have a prefix that is escaped already, wholly or in part', async () => {
+    for (const [prefix, path] of [
+      ['main%7Cware%20house', 'main%7Cware%20house'],
+      ['main|a%7cb', 'main%7Ca%7cb'],
+      ['100%/?#%2', '100%25/%3F%23%252'],
+    ]) {
+      on('GET /v1/config', json({ defaults: { prefix }, overrides: {} }));
+      on(`GET /v1/${path}/namespaces`, json({ namespaces: [['sales']] }));
+      assert.deepEqual(await newCatalog().listNamespaces([]), [['sales']], prefix);
+    }
+  });
+
   it('is an error when it fails, never a guess, and is asked again', async () => {
     for (const answer of [html(200), html(404), json([1]), problem(400, 'BadRequest')]) {
       on('GET /v1/config', answer);

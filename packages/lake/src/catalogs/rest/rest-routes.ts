@@ -17,11 +17,7 @@ export interface RestRoutes {
 }
 
 export function createRoutes(prefix: string | undefined, separator: string = defaultSeparator): RestRoutes {
-  // A prefix may have several segments; slashes in it separate them.
-  const base =
-    prefix === undefined || prefix === ''
-      ? 'v1'
-      : `v1/${prefix.split('/').map(encodeURIComponent).join('/')}`;
+  const base = prefix === undefined || prefix === '' ? 'v1' : `v1/${encodePrefix(prefix)}`;
   const levels = (namespace: Namespace) => namespace.map(encodeURIComponent).join(separator);
   const namespaces = `${base}/namespaces`;
   const within = (namespace: Namespace) => `${namespaces}/${levels(namespace)}`;
@@ -37,4 +33,14 @@ export function createRoutes(prefix: string | undefined, separator: string = def
     view: (namespace, name) => `${within(namespace)}/views/${encodeURIComponent(name)}`,
     parent: (namespace) => namespace.join(decodeURIComponent(separator)),
   };
+}
+
+/**
+ * A prefix is part of a path as it is: slashes separate segments, and what is escaped (Nessie's `main%7Cwarehouse`) stays. What
+ * no path may have is escaped here.
+ */
+function encodePrefix(prefix: string): string {
+  return prefix.replace(/%[0-9a-f]{2}|[^%/]+|%/gi, (part) =>
+    /^%./.test(part) ? part : encodeURIComponent(part),
+  );
 }

@@ -107,10 +107,14 @@ async function renewed(
   const what = `credentials for table ${quotedPath(namespace, name)}`;
   const config = await session.config(signal);
   const isOwnEndpoint = config.has(credentialsEndpoint);
-  const answer = await session.read(
-    (routes) => (isOwnEndpoint ? routes.credentials(namespace, name) : routes.table(namespace, name)),
-    { ...(isOwnEndpoint ? {} : { query: { snapshots: 'refs' } }), headers: delegation, what, signal },
-  );
+  const ask = (query: Readonly<Record<string, string>>) =>
+    session.read(
+      (routes) => (isOwnEndpoint ? routes.credentials(namespace, name) : routes.table(namespace, name)),
+      { query, headers: delegation, what, signal },
+    );
+  let answer = await ask(isOwnEndpoint ? {} : { snapshots: 'refs' });
+  // Servers made of Iceberg's library cannot leave out snapshots that have statistics, as Trino writes them.
+  if (answer.status === 400 && !isOwnEndpoint) answer = await ask({ snapshots: 'all' });
   if (answer.status !== 200) throw generalError(answer, what);
   return vendedIn(answerFields(answer, what));
 }

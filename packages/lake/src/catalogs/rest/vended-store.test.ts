@@ -118,6 +118,25 @@ describe('credentials that a catalog gives out for a table', () => {
     assert.equal(rest.server.requests.at(-1)?.headers['x-iceberg-access-delegation'], 'vended-credentials');
   });
 
+  it('come with the whole metadata from a catalog that cannot leave out snapshots', async () => {
+    const answerOf = (key: string) =>
+      json(loadedOrders({ config: { 's3.endpoint': s3.server.url, ...keys(key) } }));
+    rest.on(endpoint, answerOf('old'));
+    const { store } = await clientOf(rest.place(), 'ada').loadTable(orders);
+    refuseKey('old', 'ExpiredToken');
+    rest.on(endpoint, (request, ...others) =>
+      (request.url?.endsWith('?snapshots=refs') ? problem(400, 'IllegalArgumentException') : answerOf('new'))(
+        request,
+        ...others,
+      ),
+    );
+    await store.read('s3://lake/orders/a');
+    assert.deepEqual(keysUsed(), ['old', 'new']);
+    rest.on(endpoint, problem(400, 'BadRequestException'));
+    refuseKey('new', 'ExpiredToken');
+    await assert.rejects(store.read('s3://lake/orders/a'), { code: 'CATALOG_ERROR', message: /answers 400/ });
+  });
+
   it('that cannot be any, or for a server that is none, are an error of the catalog', async () => {
     for (const wrong of [
       { 's3.endpoint': 'storage' },
