@@ -65,7 +65,7 @@ export async function gatherTable(
     if (unused !== undefined) await removeFolder(unused.folder);
   }
   const describeColumns = async () => undefined;
-  return { groups: [], filesRead, bytesStaged, bytesFetched, isGathered: true, describeColumns };
+  return { groups: [], filesRead, bytesStaged, bytesFetched, isBound: true, describeColumns };
 }
 
 async function removeFolder(folder: string): Promise<void> {

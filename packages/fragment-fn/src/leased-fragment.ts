@@ -5,7 +5,9 @@
 import { type LinkedAbort, linkAbort, QueryError } from '@svc/base';
 import type { EngineLease, EnginePool, EngineProfile, EngineProgress } from '@svc/engine';
 import type { DirectRead } from '@svc/lake';
+import type { ScanFilter } from '@svc/sql';
 import { gatherTable } from './gather-table.js';
+import { narrowTables } from './keys/narrow-tables.js';
 import {
   type FragmentFiles,
   type FragmentRequest,
@@ -29,8 +31,8 @@ export interface StagedTable {
   readonly bytesFetched: number;
   /** Of files that the statement names: where they lie now, in their order. */
   readonly files?: readonly PlacedFile[];
-  /** The rows are in a table of the engine already. */
-  readonly isGathered?: true;
+  /** The engine has it under its name already. */
+  readonly isBound?: true;
   /** Where the pages of whole columns lie, or undefined when only the engine can read the files. */
   describeColumns(columns: readonly number[]): Promise<DirectRead | undefined>;
 }
@@ -48,6 +50,10 @@ export interface FragmentEnvironment {
     tables: readonly FragmentScan[],
     signal: AbortSignal,
   ): Promise<readonly (readonly FragmentScan[] | undefined)[]>;
+  /** The scan without what holds no row that passes the filters; absent where all that was planned is read. */
+  narrow?(table: FragmentScan, filters: readonly ScanFilter[], signal: AbortSignal): Promise<FragmentScan>;
+  /** Told of each table of which less is read than was planned. */
+  onNarrowed?(planned: FragmentScan, narrowed: FragmentScan): void;
   /** Brings files that the statement names; absent where statements read none. */
   stageFiles?(table: FragmentFiles, directory: string, signal: AbortSignal): Promise<StagedTable>;
 }
@@ -101,24 +107,50 @@ export async function onLease<T>(
 }
 
 /**
- * Tables one after the other: each one's fetches are parallel already, and the byte budget is one. Those that are read in
- * parts come first, while nothing else takes space; for them the session is made already.
+ * Tables one after the other: each one's fetches are parallel already, and the byte budget is one. First those whose keys
+ * say what is needed of others. Of the rest, those that are read in parts come first, while nothing else takes space. For
+ * all of these the session is made already.
  */
 export async function stageTables(fragment: LeasedFragment): Promise<readonly StagedTable[]> {
   const { request, environment, link, lease } = fragment;
-  const scans = request.tables.filter((table) => table.kind === 'scan');
-  const split = (await environment.split?.(scans, link.signal)) ?? [];
-  const staged = new Map<FragmentTable, StagedTable>();
-  for (const [index, table] of scans.entries()) {
-    const parts = split[index];
-    if (parts === undefined) continue;
+  const staged = new Map<number, StagedTable>();
+  const makeSession = async () => {
     if (staged.size === 0) await lease.execute(sessionOf(request), link.signal);
-    staged.set(table, await gatherTable(fragment, table, parts));
+  };
+  const split = async (tables: readonly FragmentScan[]) =>
+    (await environment.split?.(tables, link.signal)) ?? [];
+  const tables = await narrowTables(fragment, async (table, index) => {
+    await makeSession();
+    const [parts] = await split([table]);
+    staged.set(
+      index,
+      parts === undefined ? await bindTable(fragment, table) : await gatherTable(fragment, table, parts),
+    );
+  });
+  const scans = tables.flatMap((table, index) =>
+    table.kind === 'scan' && !staged.has(index) ? [{ table, index }] : [],
+  );
+  const partsOfScans = await split(scans.map(({ table }) => table));
+  for (const [place, { table, index }] of scans.entries()) {
+    const parts = partsOfScans[place];
+    if (parts === undefined) continue;
+    await makeSession();
+    staged.set(index, await gatherTable(fragment, table, parts));
   }
-  for (const table of request.tables)
-    if (!staged.has(table))
-      staged.set(table, await stageTable(table, environment, lease.inputDirectory, link.signal));
-  return request.tables.flatMap((table) => staged.get(table) ?? []);
+  for (const [index, table] of tables.entries())
+    if (!staged.has(index))
+      staged.set(index, await stageTable(table, environment, lease.inputDirectory, link.signal));
+  return tables.flatMap((_table, index) => staged.get(index) ?? []);
+}
+
+/** Makes the name under which keys are asked for before the other tables are there. */
+async function bindTable(
+  { environment, link, lease }: LeasedFragment,
+  table: FragmentScan,
+): Promise<StagedTable> {
+  const staged = await environment.stage(table, lease.inputDirectory, link.signal);
+  await lease.execute([scanSql(table, staged)], link.signal);
+  return { ...staged, isBound: true };
 }
 
 function sessionOf(request: FragmentRequest): readonly string[] {
@@ -158,7 +190,7 @@ export async function bindTables(
   staged: readonly StagedTable[],
 ): Promise<void> {
   const tables = request.tables.flatMap((table, index) => tableSql(table, staged[index]) ?? []);
-  const session = staged.some((table) => table.isGathered) ? [] : sessionOf(request);
+  const session = staged.some((table) => table.isBound) ? [] : sessionOf(request);
   // Views are bound when they are made: what stands for now() in them must be there.
   const setup = [...session, ...tables, ...request.setup, ...request.views.map(viewSql)];
   if (setup.length > 0) await lease.execute(setup, link.signal);
@@ -170,18 +202,21 @@ export async function bindTables(
 }
 
 function tableSql(table: FragmentTable, staged: StagedTable | undefined): string | undefined {
-  if (staged?.isGathered) return undefined;
+  if (staged?.isBound) return undefined;
   switch (table.kind) {
-    case 'scan': {
-      const { columns, counted } = table.scan;
-      const parts = [...(staged?.groups ?? []), ...(counted ? [counted] : [])];
-      return scanViewSql(table, columns, parts, staged?.deletes);
-    }
+    case 'scan':
+      return scanSql(table, staged);
     case 'rows':
       return rowsTableSql(table, table.columns);
     case 'files':
       return filesViewSql(table, staged?.files ?? []);
   }
+}
+
+function scanSql(table: FragmentScan, staged: StagedTable | undefined): string {
+  const { columns, counted } = table.scan;
+  const parts = [...(staged?.groups ?? []), ...(counted ? [counted] : [])];
+  return scanViewSql(table, columns, parts, staged?.deletes);
 }
 
 async function* onePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {

@@ -74,6 +74,8 @@ export { describeDataFile } from './parquet/describe-data-file.js';
 export { createFooterCache, type FooterCache } from './parquet/footer-cache.js';
 export { inspectParquet } from './parquet/inspect-parquet.js';
 export { type DirectRead, planDirectRead } from './scan/direct-read.js';
+export { type KeyPruning, keyPruning } from './scan/key-pruning.js';
+export { type NarrowScanOptions, narrowScan } from './scan/narrow-scan.js';
 export { type PlanParquetFileOptions, planParquetFile } from './scan/plan-parquet-file.js';
 export { planScan } from './scan/plan-scan.js';
 export type {

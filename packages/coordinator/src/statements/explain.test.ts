@@ -99,7 +99,7 @@ function explain(request: ScanRequest, ofScan: TableScan = scan) {
   const table = { kind: 'scan', catalog: 'lake', schema: 'sales', table: 'orders', scan: ofScan } as const;
   return answerColumn(
     answerExplain({
-      scans: [{ table, request }],
+      scans: [{ table, request, keys: [{ column: 'customer', source: 'lake.sales.customers.id' }] }],
       withoutPushdown: undefined,
       isWholeColumns: false,
       sql: ' SELECT 1\n  FROM t ',
