@@ -47,6 +47,8 @@ before(async () => {
   client = await service.client();
   duckdb = openDuckDbParser();
   duckdb.execute("SET TimeZone = 'UTC'");
+  // DuckDB 1.5.5 takes the keys of a join below ORDER BY with a LIMIT, where its threads read row groups by their bounds.
+  duckdb.execute("SET disabled_optimizers = 'join_filter_pushdown,row_group_pruner'");
   duckdb.execute('CREATE SCHEMA sales');
   for (const [name, location] of service.locations) {
     const data = join(location, 'data');
@@ -152,17 +154,16 @@ describe('keys of a small table', () => {
 });
 
 const seed = 20_261_123;
-const rounds = 30;
 
 describe(`generated joins (seed ${seed})`, () => {
   it('answer as if all of their tables were read', async () => {
     const random = randomFrom(seed);
     let narrowed = 0;
-    for (let round = 0; round < rounds; round++) {
-      const { bytes } = await compare(generatedJoin(random));
+    for (const join of joins) {
+      const { bytes } = await compare(join(random));
       if (bytes > 0) narrowed += 1;
     }
-    assert.ok(narrowed > rounds / 4, `${narrowed} of ${rounds}`);
+    assert.ok(narrowed > joins.length / 4, `${narrowed} of ${joins.length}`);
   });
 });
 
@@ -188,7 +189,13 @@ const conditions = [
   'true',
 ];
 
-function generatedJoin(random: () => number): string {
+const joins = Array.from(
+  { length: forms(() => 0.5).length },
+  (_none, index) => (random: () => number) => forms(random)[index] ?? '',
+);
+
+/** One statement of each form, about a key and a condition of chance. */
+function forms(random: () => number): readonly string[] {
   const [left = '', right = ''] = pick(keys, random);
   const condition = pick(conditions, random);
   const equal = `l.${left} = s.${right}`;
@@ -198,36 +205,33 @@ function generatedJoin(random: () => number): string {
     'SELECT l.v + l.w, l.name FROM sales.large l WHERE',
     `SELECT s.id, s.tag FROM ${wanted} WHERE`,
   ];
-  return pick(
-    [
-      `${both} sales.large l JOIN sales.small s ON ${equal} WHERE ${condition}`,
-      `${both} sales.small s, sales.large l WHERE ${condition} AND ${equal} AND l.v % 2 = 0`,
-      `${both} sales.large l LEFT JOIN ${wanted} ON ${equal}`,
-      `${both} sales.large l RIGHT JOIN ${wanted} ON ${equal}`,
-      `${both} ${wanted} LEFT JOIN sales.large l ON ${equal} AND l.v % 3 > 0`,
-      `${both} sales.large l FULL JOIN ${wanted} ON ${equal}`,
-      `${both} sales.large l ASOF JOIN ${wanted} ON ${equal} AND l.v >= s.id`,
-      `${both} sales.large l JOIN ${wanted} ON ${equal} AND l.v % 100 > s.x`,
-      `${both} sales.large l JOIN ${wanted} ON l.${left} IS NOT DISTINCT FROM s.${right}`,
-      `${both} (SELECT * FROM sales.large ORDER BY id LIMIT 30000) l JOIN ${wanted} ON ${equal}`,
-      `${both} (SELECT * FROM sales.large UNION ALL SELECT * FROM sales.large) l JOIN ${wanted} ON ${equal}`,
-      `${both} sales.large l JOIN sales.large o ON l.id = o.id JOIN ${wanted} ON o.${left} = s.${right}`,
-      `${both} (SELECT ${left}, sum(v) AS v, max(w) AS w FROM sales.large GROUP BY ${left}) l JOIN ${wanted} ON ${equal}`,
-      `${both} (SELECT DISTINCT ${left}, v, w FROM sales.large) l JOIN ${wanted} ON ${equal}`,
-      `${both} (SELECT ${left}, v, row_number() OVER (ORDER BY id) AS w FROM sales.large) l JOIN ${wanted} ON ${equal}`,
-      `${both} sales.large l LEFT JOIN sales.middle m ON l.k = m.k JOIN ${wanted} ON ${equal} AND m.kind IS NULL`,
-      `${both} sales.large l JOIN sales.middle m ON l.k = m.k JOIN ${wanted} ON ${equal} WHERE m.kind < 20`,
-      `WITH s AS MATERIALIZED (SELECT * FROM ${wanted}) ${both} sales.large l JOIN s ON ${equal}`,
-      `${one} l.${left} IN (SELECT s.${right} FROM ${wanted})`,
-      `${one} l.${left} NOT IN (SELECT s.${right} FROM ${wanted})`,
-      `${one} EXISTS (SELECT 1 FROM ${wanted} WHERE ${equal})`,
-      `${one} NOT EXISTS (SELECT 1 FROM ${wanted} WHERE ${equal})`,
-      `${one} EXISTS (SELECT 1 FROM ${wanted} WHERE ${equal}) OR l.v % 50 = 0`,
-      `SELECT l.v + l.w, (SELECT max(s.tag) FROM ${wanted} WHERE ${equal}) FROM sales.large l`,
-      `${other} EXISTS (SELECT 1 FROM sales.large l WHERE ${equal} AND l.v % 3 = 0)`,
-      `${other} NOT EXISTS (SELECT 1 FROM sales.large l WHERE ${equal} AND l.v % 3 = 0)`,
-      `${other} s.${right} NOT IN (SELECT l.${left} FROM sales.large l WHERE l.v % 3 = 0 AND l.k IS NOT NULL)`,
-    ],
-    random,
-  );
+  return [
+    `${both} sales.large l JOIN sales.small s ON ${equal} WHERE ${condition}`,
+    `${both} sales.small s, sales.large l WHERE ${condition} AND ${equal} AND l.v % 2 = 0`,
+    `${both} sales.large l LEFT JOIN ${wanted} ON ${equal}`,
+    `${both} sales.large l RIGHT JOIN ${wanted} ON ${equal}`,
+    `${both} ${wanted} LEFT JOIN sales.large l ON ${equal} AND (l.v + l.w) % 3 > 0`,
+    `${both} sales.large l FULL JOIN ${wanted} ON ${equal}`,
+    `${both} sales.large l ASOF JOIN ${wanted} ON ${equal} AND l.v >= s.id`,
+    `${both} sales.large l JOIN ${wanted} ON ${equal} AND l.v % 100 > s.x`,
+    `${both} sales.large l JOIN ${wanted} ON l.${left} IS NOT DISTINCT FROM s.${right}`,
+    `${both} (SELECT * FROM sales.large ORDER BY id LIMIT 30000) l JOIN ${wanted} ON ${equal}`,
+    `${both} (SELECT * FROM sales.large UNION ALL SELECT * FROM sales.large) l JOIN ${wanted} ON ${equal}`,
+    `${both} sales.large l JOIN sales.large o ON l.id = o.id JOIN ${wanted} ON o.${left} = s.${right}`,
+    `${both} (SELECT ${left}, sum(v) AS v, max(w) AS w FROM sales.large GROUP BY ${left}) l JOIN ${wanted} ON ${equal}`,
+    `${both} (SELECT DISTINCT ${left}, v, w FROM sales.large) l JOIN ${wanted} ON ${equal}`,
+    `${both} (SELECT ${left}, v, row_number() OVER (ORDER BY id) AS w FROM sales.large) l JOIN ${wanted} ON ${equal}`,
+    `${both} sales.large l LEFT JOIN sales.middle m ON l.k = m.k JOIN ${wanted} ON ${equal} AND m.kind IS NULL`,
+    `${both} sales.large l JOIN sales.middle m ON l.k = m.k JOIN ${wanted} ON ${equal} WHERE m.kind < 20`,
+    `WITH s AS MATERIALIZED (SELECT * FROM ${wanted}) ${both} sales.large l JOIN s ON ${equal}`,
+    `${one} l.${left} IN (SELECT s.${right} FROM ${wanted})`,
+    `${one} l.${left} NOT IN (SELECT s.${right} FROM ${wanted})`,
+    `${one} EXISTS (SELECT 1 FROM ${wanted} WHERE ${equal})`,
+    `${one} NOT EXISTS (SELECT 1 FROM ${wanted} WHERE ${equal})`,
+    `${one} EXISTS (SELECT 1 FROM ${wanted} WHERE ${equal}) OR l.v % 50 = 0`,
+    `SELECT l.v + l.w, (SELECT max(s.tag) FROM ${wanted} WHERE ${equal}) FROM sales.large l`,
+    `${other} EXISTS (SELECT 1 FROM sales.large l WHERE ${equal} AND (l.v + l.w) % 3 = 0)`,
+    `${other} NOT EXISTS (SELECT 1 FROM sales.large l WHERE ${equal} AND (l.v + l.w) % 3 = 0)`,
+    `${other} s.${right} NOT IN (SELECT l.${left} FROM sales.large l WHERE (l.v + l.w) % 3 = 0 AND l.k IS NOT NULL)`,
+  ];
 }
