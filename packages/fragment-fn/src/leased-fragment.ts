@@ -52,6 +52,8 @@ export interface FragmentEnvironment {
   ): Promise<readonly (readonly FragmentScan[] | undefined)[]>;
   /** The scan without what holds no row that passes the filters; absent where all that was planned is read. */
   narrow?(table: FragmentScan, filters: readonly ScanFilter[], signal: AbortSignal): Promise<FragmentScan>;
+  /** What staging the table would have to fetch now; absent where that is all that was planned. */
+  bytesToStage?(table: FragmentScan, signal: AbortSignal): Promise<number>;
   /** Told of each table of which less is read than was planned. */
   onNarrowed?(planned: FragmentScan, narrowed: FragmentScan): void;
   /** Brings files that the statement names; absent where statements read none. */

@@ -3,7 +3,7 @@ import type { FragmentJoinKeys, FragmentScan, FragmentTable } from '@svc/fragmen
 import type { KeyPruning, ObjectStore, TableScan } from '@svc/lake';
 import type { TableJoinKeys } from './stub-planning.js';
 
-/** Of a target: below, reading it costs about as much as asking for keys. */
+/** Of a target, not counting what is read in place: below, reading it costs about as much as asking for keys. */
 const minTargetBytes = 2 ** 20;
 const minTargetRowGroups = 4;
 
@@ -46,7 +46,7 @@ export async function chooseJoinKeys(
   for (const { target, source, from, into } of candidates(joinKeys, tables)) {
     if (!isFiltered(from) && !selective.has(source.table) && rowsOf(from) > maxUnfilteredRows) continue;
     const store = stores[target.table];
-    const isWorth = store !== undefined && isWorthNarrowing(from, into);
+    const isWorth = store !== undefined && isWorthNarrowing(from, into, store);
     const by = isWorth ? await pruning(into.scan, target.name, store, signal) : undefined;
     usable.push({ target, source, by });
     if (isFiltered(from) || selective.has(source.table)) selective.add(target.table);
@@ -74,12 +74,17 @@ function isSmaller(source: FragmentScan, target: FragmentScan): boolean {
   return source.scan.counts.bytesPlanned <= maxSourceBytes && rowsOf(source) < rowsOf(target);
 }
 
-function isWorthNarrowing(source: FragmentScan, target: FragmentScan): boolean {
-  const { bytesPlanned, rowGroupsPlanned } = target.scan.counts;
+/** What is read in place the engine leaves out itself, by the same keys, as soon as it has them. */
+function isWorthNarrowing(source: FragmentScan, target: FragmentScan, store: ObjectStore): boolean {
+  const { rowGroupsPlanned } = target.scan.counts;
+  const bytes = target.scan.groups
+    .flatMap(({ files }) => files)
+    .filter(({ rowGroups, location }) => rowGroups !== undefined || store.localPath(location) === undefined)
+    .reduce((sum, { selectedBytes }) => sum + selectedBytes, 0);
   return (
-    bytesPlanned >= minTargetBytes &&
+    bytes >= minTargetBytes &&
     rowGroupsPlanned >= minTargetRowGroups &&
-    source.scan.counts.bytesPlanned * minRatio <= bytesPlanned &&
+    source.scan.counts.bytesPlanned * minRatio <= bytes &&
     rowsOf(source) * minRatio <= rowsOf(target)
   );
 }

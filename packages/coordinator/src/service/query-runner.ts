@@ -39,6 +39,8 @@ export interface QueryRunnerDependencies {
     store: ObjectStore,
     signal: AbortSignal,
   ) => Promise<TableScan>;
+  /** What staging a scan would have to fetch now. */
+  readonly bytesToStage: (scan: TableScan, store: ObjectStore, signal: AbortSignal) => Promise<number>;
   /** For each scan its parts, where it does not fit into the staging space beside the others. */
   readonly split: (
     scans: readonly ScanToStage[],
@@ -147,10 +149,11 @@ export function environmentOf(
     pool,
     stage,
     narrow,
+    bytesToStage,
     split,
     stageFiles,
     metrics,
-  }: Pick<QueryRunnerDependencies, 'pool' | 'stage' | 'narrow' | 'split' | 'stageFiles' | 'metrics'>,
+  }: Pick<QueryRunnerDependencies, 'pool' | 'stage' | 'narrow' | 'bytesToStage' | 'split' | 'stageFiles' | 'metrics'>,
   { fragment, stores }: Pick<PlannedFragment, 'fragment' | 'stores'>,
 ): FragmentEnvironment {
   const storesByScan = new Map<TableScan, ObjectStore>();
@@ -174,6 +177,7 @@ export function environmentOf(
       storesByScan.set(scan, store);
       return { ...table, scan };
     },
+    bytesToStage: (table, signal) => bytesToStage(table.scan, storeOf(table.scan), signal),
     onNarrowed: (planned, narrowed) => countNarrowed(metrics, planned.scan.counts, narrowed.scan.counts),
     split: async (tables, signal) => {
       const scans = tables.map(({ scan }) => ({ scan, store: storeOf(scan) }));

@@ -32,7 +32,7 @@ export interface WriteDependencies {
   readonly analyzer: Analyzer;
   readonly runner: Pick<
     QueryRunnerDependencies,
-    'pool' | 'stage' | 'narrow' | 'split' | 'admission' | 'metrics'
+    'pool' | 'stage' | 'narrow' | 'bytesToStage' | 'split' | 'admission' | 'metrics'
   >;
   readonly manifests: MetadataFiles;
   /** Says in each snapshot who made it. */

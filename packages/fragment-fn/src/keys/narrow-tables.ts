@@ -10,6 +10,9 @@ import type { FragmentJoinKeys, FragmentScan, FragmentTable } from '../request.j
 import { type KeyList, type KeyRange, listFilter, rangeFilter } from './key-filter.js';
 import { type KeySource, keyListSql, keyRangeSql, maxListedKeys, maxListedRows } from './keys-sql.js';
 
+/** Less is fetched sooner than keys are found. */
+const minBytes = 2 ** 20;
+
 /** Bloom filters are not asked for more. */
 const maxBloomKeys = 16;
 
@@ -62,6 +65,8 @@ async function narrowTable(
 ): Promise<FragmentScan> {
   const narrow = async (filter: ScanFilter) =>
     (await environment.narrow?.(target, [filter], link.signal)) ?? target;
+  const bytes = await environment.bytesToStage?.(target, link.signal);
+  if (bytes !== undefined && bytes < minBytes) return target;
   const maxKeys = join.by === 'bloom' ? maxBloomKeys : maxListedKeys;
   const list = keyList(await lease.queryText(keyListSql(source, join.source, maxKeys), [], link.signal));
   const isComplete = list.rows <= maxListedRows;

@@ -23,13 +23,8 @@ const maxConcurrentFiles = 16;
 const maxBloomValues = 16;
 
 /**
- * Of a local file that is read in place, row groups are only taken out when no more than this share of its bytes is left:
- * then they are copied.
- */
-const worthCopying = 0.25;
-
-/**
- * The scan without files and row groups that hold no row for which all of the filters are true. The filters are on
+ * The scan without files and row groups that hold no row for which all of the filters are true. A file that is read in place
+ * goes as a whole or not at all: nothing would be saved by copying a part of it. The filters are on
  * top-level columns; footers were read when the scan was planned, and are asked again. Throws what reading a footer throws.
  */
 export async function narrowScan(
@@ -58,10 +53,9 @@ export async function narrowScan(
       signal,
     });
     const { rowGroups } = pruned;
-    if (rowGroups.length === before.length) return file;
-    const selectedBytes = selectionBytes(footer, { rowGroups, columns: file.columnNames });
     const isInPlace = file.rowGroups === undefined && store.localPath(file.location) !== undefined;
-    if (isInPlace && selectedBytes > file.selectedBytes * worthCopying) return file;
+    if (rowGroups.length === before.length || (isInPlace && rowGroups.length > 0)) return file;
+    const selectedBytes = selectionBytes(footer, { rowGroups, columns: file.columnNames });
     removed.prunedByStatistics += pruned.prunedByStatistics;
     removed.prunedByBloom += pruned.prunedByBloom;
     removed.rows += rowsOf(footer, before) - rowsOf(footer, rowGroups);
