@@ -116,7 +116,10 @@ function printKeys(sql: string): string {
   const found = joinKeys(readPlan(planOf(sql)));
   if (found.length === 0) return 'no keys';
   return found
-    .map(({ target, source }) => `${name(target.stubFile)}.${target.name} in ${name(source.stubFile)}.${source.name}`)
+    .map(
+      ({ target, source }) =>
+        `${name(target.stubFile)}.${target.name} in ${name(source.stubFile)}.${source.name}`,
+    )
     .sort()
     .join('\n');
 }

@@ -153,7 +153,10 @@ export function environmentOf(
     split,
     stageFiles,
     metrics,
-  }: Pick<QueryRunnerDependencies, 'pool' | 'stage' | 'narrow' | 'bytesToStage' | 'split' | 'stageFiles' | 'metrics'>,
+  }: Pick<
+    QueryRunnerDependencies,
+    'pool' | 'stage' | 'narrow' | 'bytesToStage' | 'split' | 'stageFiles' | 'metrics'
+  >,
   { fragment, stores }: Pick<PlannedFragment, 'fragment' | 'stores'>,
 ): FragmentEnvironment {
   const storesByScan = new Map<TableScan, ObjectStore>();

@@ -15,7 +15,10 @@ describe('a table that is read by the keys of another', () => {
     const { engine, staged, filters } = await run({ texts: [few] });
     assert.deepEqual(staged, ['small 100', 'large 400']);
     assert.deepEqual(engine.events, ['lease', 'execute', 'execute', 'text']);
-    assert.match(engine.texts[0] ?? '', /FROM "lake"\."sales"\."small" WHERE "id" IS NOT NULL AND \("x" = CAST/);
+    assert.match(
+      engine.texts[0] ?? '',
+      /FROM "lake"\."sales"\."small" WHERE "id" IS NOT NULL AND \("x" = CAST/,
+    );
     const literals = [7n, 3n].map((value) => ({ type: 'BIGINT', value }));
     assert.deepEqual(filters, [{ kind: 'in', column: ['small_id'], literals }]);
   });
