@@ -8,6 +8,7 @@ import type { DirectRead } from '@svc/lake';
 import type { ScanFilter } from '@svc/sql';
 import { gatherTable } from './gather-table.js';
 import { narrowTables } from './keys/narrow-tables.js';
+import { namingOriginalFiles } from './original-files.js';
 import {
   type FragmentFiles,
   type FragmentRequest,
@@ -151,7 +152,11 @@ async function bindTable(
   table: FragmentScan,
 ): Promise<StagedTable> {
   const staged = await environment.stage(table, lease.inputDirectory, link.signal);
-  await lease.execute([scanSql(table, staged)], link.signal);
+  try {
+    await lease.execute([scanSql(table, staged)], link.signal);
+  } catch (error) {
+    throw namingOriginalFiles(error, stagedGroups([staged]));
+  }
   return { ...staged, isBound: true };
 }
 

@@ -1,4 +1,5 @@
 /** Which tables' keys are worth being read before another table is. */
+import { throwIfAborted } from '@svc/base';
 import type { FragmentJoinKeys, FragmentScan, FragmentTable } from '@svc/fragment-fn';
 import type { KeyPruning, ObjectStore, TableScan } from '@svc/lake';
 import type { TableJoinKeys } from './stub-planning.js';
@@ -47,7 +48,11 @@ export async function chooseJoinKeys(
     if (!isFiltered(from) && !selective.has(source.table) && rowsOf(from) > maxUnfilteredRows) continue;
     const store = stores[target.table];
     const isWorth = store !== undefined && isWorthNarrowing(from, into, store);
-    const by = isWorth ? await pruning(into.scan, target.name, store, signal) : undefined;
+    // What cannot be looked at here is read as it was planned, or refused when it is.
+    const by = isWorth
+      ? await pruning(into.scan, target.name, store, signal).catch(() => undefined)
+      : undefined;
+    throwIfAborted(signal);
     usable.push({ target, source, by });
     if (isFiltered(from) || selective.has(source.table)) selective.add(target.table);
   }
