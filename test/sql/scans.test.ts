@@ -5,6 +5,7 @@ import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import {
   inlineParameters,
+  joinKeys,
   PlanNotUnderstood,
   planSettingStatements,
   readPlan,
@@ -98,6 +99,10 @@ describe('scan requests', () => {
     assert.equal(printScans(sql), 't [i s] where i = 7::INTEGER and s = x::VARCHAR');
   });
 
+  test('may be narrowed by the keys of testdata/join-keys.txt', () => {
+    assert.deepEqual(checkDataFile(path.join(testdata, 'join-keys.txt'), printKeys), []);
+  });
+
   test('have the columns and filters of the TPC-H statements', () => {
     const different = checkDataFile(path.join(testdata, 'tpch-scans.txt'), (file) =>
       printScans(readFileSync(path.join(tpch, file), 'utf8')),
@@ -106,10 +111,26 @@ describe('scan requests', () => {
   });
 });
 
+function printKeys(sql: string): string {
+  const name = (stubFile: string) => path.basename(stubFile, '.parquet');
+  const found = joinKeys(readPlan(planOf(sql)));
+  if (found.length === 0) return 'no keys';
+  return found
+    .map(
+      ({ target, source }) =>
+        `${name(target.stubFile)}.${target.name} in ${name(source.stubFile)}.${source.name}`,
+    )
+    .sort()
+    .join('\n');
+}
+
+function planOf(sql: string): string {
+  return parser.query(`SELECT json_serialize_plan(${quoteText(sql)}::VARCHAR, optimize := true)`);
+}
+
 function printScans(sql: string): string {
-  const plan = parser.query(`SELECT json_serialize_plan(${quoteText(sql)}::VARCHAR, optimize := true)`);
   try {
-    const scans = scanRequests(readPlan(plan));
+    const scans = scanRequests(readPlan(planOf(sql)));
     if (scans.length === 0) return 'no scans';
     return scans
       .map(({ stubFile, request }) => {

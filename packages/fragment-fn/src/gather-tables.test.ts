@@ -25,8 +25,6 @@ const tableOf = (part: number): FragmentScan => ({
   filters: [{ kind: 'is-not-null', column: ['id'] }],
 });
 const parts = [0, 1, 2, 3].map(tableOf);
-const noRest = async () => undefined;
-
 /** Remembers what happens, in order; `stage` and `insert` may fail or wait. */
 function makeFragment({
   stage = async () => undefined,
@@ -80,7 +78,7 @@ test('while the engine takes over a part the next one is staged, and no more', a
     stage: async (part) => part === 1 && begin(),
     insert: (part) => (part === 0 ? begun : Promise.resolve()),
   });
-  const gathered = (await gatherTables(fragment, [{ table: tableOf(0), parts }], noRest)).gathered[0];
+  const [gathered] = await gatherTables(fragment, [{ table: tableOf(0), parts }]);
   assert.deepEqual([gathered?.filesRead, gathered?.bytesStaged, gathered?.bytesFetched], [4, 40, 20]);
   assert.equal(statements[0], 'CREATE TABLE "lake"."sales"."orders" ("id" BIGINT)');
   assert.match(
@@ -105,12 +103,14 @@ test('behind the last part of a table the first of the next one is staged, and b
     insert: (part) => (part === 0 ? begun : restBegun),
   });
   const tables = [0, 1].map((index) => ({ table: tableOf(index), parts: [tableOf(index)] }));
-  const { gathered, rest } = await gatherTables(fragment, tables, async () => {
+  const gathered = await gatherTables(fragment, tables, async () => {
     events.push('staging what fits');
     beginRest();
-    return 'staged';
   });
-  assert.deepEqual([gathered.map(({ filesRead }) => filesRead), rest], [[1, 1], 'staged']);
+  assert.deepEqual(
+    gathered.map(({ filesRead }) => filesRead),
+    [1, 1],
+  );
   assert.deepEqual(events, ['staging 0', 'staging 1', 'inserted 0', 'staging what fits', 'inserted 1']);
   assert.ok(mostFolders() <= 2, `${mostFolders()} parts at a time`);
 });
@@ -135,7 +135,7 @@ test('a part that the engine cannot read is named, and the next one is given up'
       throw new QueryError('DATA_CORRUPT', 'a.parquet is damaged.');
     },
   });
-  await assert.rejects(gatherTables(fragment, [{ table: tableOf(0), parts }], noRest), {
+  await assert.rejects(gatherTables(fragment, [{ table: tableOf(0), parts }]), {
     code: 'DATA_CORRUPT',
     message: 's3://lake/a.parquet is damaged.',
   });
@@ -146,7 +146,7 @@ test('a part that the engine cannot read is named, and the next one is given up'
 test('a part that cannot be staged, and an abort, leave nothing behind', async () => {
   const full = new QueryError('DISK_FULL', 'No space.');
   const failing = makeFragment({ stage: async (part) => part === 2 && Promise.reject(full) });
-  await assert.rejects(gatherTables(failing.fragment, [{ table: tableOf(0), parts }], noRest), full);
+  await assert.rejects(gatherTables(failing.fragment, [{ table: tableOf(0), parts }]), full);
   assert.deepEqual(await readdir(inputDirectory), []);
   const aborted = makeFragment({
     stage: async (part, signal) => {
@@ -154,7 +154,7 @@ test('a part that cannot be staged, and an abort, leave nothing behind', async (
       signal.throwIfAborted();
     },
   });
-  await assert.rejects(gatherTables(aborted.fragment, [{ table: tableOf(0), parts }], noRest), {
+  await assert.rejects(gatherTables(aborted.fragment, [{ table: tableOf(0), parts }]), {
     code: 'CANCELLED',
   });
   assert.deepEqual(await readdir(inputDirectory), []);
@@ -165,7 +165,7 @@ test('rows that are counted and not read are in the table once', async () => {
   const table = tableOf(0);
   const id = { kind: 'constant', value: '7', type: column.type } as const;
   const counted = { rowCount: 1000, low: [id], high: [id] };
-  await gatherTables(fragment, [{ table: { ...table, scan: { ...table.scan, counted } }, parts }], noRest);
+  await gatherTables(fragment, [{ table: { ...table, scan: { ...table.scan, counted } }, parts }]);
   const unread = statements.filter((sql) => sql.includes('range(999)'));
   assert.deepEqual(unread, statements.slice(1, 2));
 });

@@ -13,32 +13,29 @@ export interface TableInParts {
   readonly parts: readonly FragmentScan[];
 }
 
-export interface GatheredTables<T> {
-  /** In the order of the tables. */
-  readonly gathered: readonly StagedTable[];
-  readonly rest: T;
-}
-
 /** What is staged while the engine is busy with what was staged before. */
-type Piece<T> =
+type Piece =
   | { readonly kind: 'part'; readonly of: number; readonly folder: string; readonly staged: StagedTable }
-  | { readonly kind: 'rest'; readonly rest: T };
+  | { readonly kind: 'rest' };
 
 /**
  * Makes the tables and fills them: while the engine takes over one part, the next one is fetched, of whichever table, and
  * behind the last one what fits as it is (`stageRest`); no part's files stay. Rows that the statement cannot need are
- * left out at once (see FragmentScan.filters).
+ * left out at once (see FragmentScan.filters). Answers in the order of the tables.
  */
-export async function gatherTables<T>(
+export async function gatherTables(
   { environment, link, lease }: LeasedFragment,
   tables: readonly TableInParts[],
-  stageRest: (signal: AbortSignal) => Promise<T>,
-): Promise<GatheredTables<T>> {
+  stageRest: (signal: AbortSignal) => Promise<void> = async () => undefined,
+): Promise<readonly StagedTable[]> {
   using stop = linkAbort(link.signal);
   const allParts = tables.flatMap(({ parts }, of) => parts.map((part) => ({ of, part })));
-  const stagePiece = async (index: number): Promise<Piece<T>> => {
+  const stagePiece = async (index: number): Promise<Piece> => {
     const next = allParts[index];
-    if (next === undefined) return { kind: 'rest', rest: await stageRest(stop.signal) };
+    if (next === undefined) {
+      await stageRest(stop.signal);
+      return { kind: 'rest' };
+    }
     const folder = join(lease.inputDirectory, `part-${index}`);
     try {
       await mkdir(folder, { recursive: true });
@@ -49,7 +46,7 @@ export async function gatherTables<T>(
       throw error;
     }
   };
-  const begin = (index: number): Promise<Piece<T>> => {
+  const begin = (index: number): Promise<Piece> => {
     const piece = stagePiece(index);
     piece.catch(() => undefined); // Reported when its turn comes.
     return piece;
@@ -62,10 +59,7 @@ export async function gatherTables<T>(
       const piece = await next;
       if (piece.kind === 'rest') {
         const describeColumns = async () => undefined;
-        const gathered = totals.map((total): StagedTable => {
-          return { ...total, groups: [], isGathered: true, describeColumns };
-        });
-        return { gathered, rest: piece.rest };
+        return totals.map((total) => ({ ...total, groups: [], isBound: true, describeColumns }));
       }
       next = begin(index);
       const { of, staged, folder } = piece;

@@ -2,6 +2,8 @@ export { type FragmentEnvironment, queryTimedOut, type StagedTable } from './lea
 export {
   type FileToRead,
   type FragmentFiles,
+  type FragmentJoinKeys,
+  type FragmentKey,
   type FragmentLane,
   type FragmentLimits,
   type FragmentRequest,

@@ -5,7 +5,10 @@
 import { type LinkedAbort, linkAbort, QueryError } from '@svc/base';
 import type { EngineLease, EnginePool, EngineProfile, EngineProgress } from '@svc/engine';
 import { type DirectRead, mapConcurrently } from '@svc/lake';
+import type { ScanFilter } from '@svc/sql';
 import { gatherTables } from './gather-tables.js';
+import { narrowTables } from './keys/narrow-tables.js';
+import { namingOriginalFiles } from './original-files.js';
 import {
   type FragmentFiles,
   type FragmentRequest,
@@ -29,8 +32,8 @@ export interface StagedTable {
   readonly bytesFetched: number;
   /** Of files that the statement names: where they lie now, in their order. */
   readonly files?: readonly PlacedFile[];
-  /** The rows are in a table of the engine already. */
-  readonly isGathered?: true;
+  /** The engine has it under its name already. */
+  readonly isBound?: true;
   /** Where the pages of whole columns lie, or undefined when only the engine can read the files. */
   describeColumns(columns: readonly number[]): Promise<DirectRead | undefined>;
 }
@@ -48,6 +51,12 @@ export interface FragmentEnvironment {
     tables: readonly FragmentScan[],
     signal: AbortSignal,
   ): Promise<readonly (readonly FragmentScan[] | undefined)[]>;
+  /** The scan without what holds no row that passes the filters; absent where all that was planned is read. */
+  narrow?(table: FragmentScan, filters: readonly ScanFilter[], signal: AbortSignal): Promise<FragmentScan>;
+  /** What staging the table would have to fetch now; absent where that is all that was planned. */
+  bytesToStage?(table: FragmentScan, signal: AbortSignal): Promise<number>;
+  /** Told of each table of which less is read than was planned. */
+  onNarrowed?(planned: FragmentScan, narrowed: FragmentScan): void;
   /** Brings files that the statement names; absent where statements read none. */
   stageFiles?(table: FragmentFiles, directory: string, signal: AbortSignal): Promise<StagedTable>;
 }
@@ -104,28 +113,72 @@ export async function onLease<T>(
 const maxConcurrentTables = 4;
 
 /**
- * Tables that fit are staged beside each other. Those that are read in parts come first, while nothing else takes space;
- * for them the session is made already.
+ * First the tables whose keys say what is needed of others, one after the other. Of the rest, those that are read in parts
+ * come before the others, while nothing else takes space; tables that fit are staged beside each other. For all but the
+ * last the session is made already.
  */
 export async function stageTables(fragment: LeasedFragment): Promise<readonly StagedTable[]> {
   const { request, environment, link, lease } = fragment;
-  const scans = request.tables.filter((table) => table.kind === 'scan');
-  const split = (await environment.split?.(scans, link.signal)) ?? [];
-  const inParts = scans.flatMap((table, index) => {
-    const parts = split[index];
-    return parts === undefined ? [] : [{ table, parts }];
+  const staged = new Map<number, StagedTable>();
+  let hasSession = false;
+  const makeSession = async () => {
+    if (!hasSession) await lease.execute(sessionOf(request), link.signal);
+    hasSession = true;
+  };
+  const split = async (tables: readonly FragmentScan[]) =>
+    (await environment.split?.(tables, link.signal)) ?? [];
+  const tables = await narrowTables(fragment, async (table, index) => {
+    await makeSession();
+    const [parts] = await split([table]);
+    staged.set(index, await bindTable(fragment, table, parts));
   });
-  if (inParts.length === 0) return await stageBeside(request.tables, fragment, link.signal);
-  const large = new Set<FragmentTable>(inParts.map(({ table }) => table));
-  const small = request.tables.filter((table) => !large.has(table));
-  await lease.execute(sessionOf(request), link.signal);
-  const stageSmall = (signal: AbortSignal) => stageBeside(small, fragment, signal);
-  const { gathered, rest } = await gatherTables(fragment, inParts, stageSmall);
-  const staged = new Map<FragmentTable, StagedTable | undefined>([
-    ...inParts.map(({ table }, index) => [table, gathered[index]] as const),
-    ...small.map((table, index) => [table, rest[index]] as const),
-  ]);
-  return request.tables.flatMap((table) => staged.get(table) ?? []);
+  const left = tables.flatMap((table, index) => (staged.has(index) ? [] : [{ table, index }]));
+  const scans = left.flatMap(({ table, index }) => (table.kind === 'scan' ? [{ table, index }] : []));
+  const partsOfScans = await split(scans.map(({ table }) => table));
+  const inParts = scans.flatMap(({ table, index }, place) => {
+    const parts = partsOfScans[place];
+    return parts === undefined ? [] : [{ table, parts, index }];
+  });
+  const whole = left.filter(({ index }) => !inParts.some((large) => large.index === index));
+  const stageWhole = async (signal: AbortSignal): Promise<void> => {
+    const made = await stageBeside(
+      whole.map(({ table }) => table),
+      fragment,
+      signal,
+    );
+    for (const [place, { index }] of whole.entries()) setIfMade(staged, index, made[place]);
+  };
+  if (inParts.length === 0) await stageWhole(link.signal);
+  else {
+    await makeSession();
+    const gathered = await gatherTables(fragment, inParts, stageWhole);
+    for (const [place, { index }] of inParts.entries()) setIfMade(staged, index, gathered[place]);
+  }
+  return tables.flatMap((_table, index) => staged.get(index) ?? []);
+}
+
+function setIfMade(staged: Map<number, StagedTable>, index: number, table: StagedTable | undefined): void {
+  if (table !== undefined) staged.set(index, table);
+}
+
+/** Makes the name under which keys are asked for before the other tables are there. */
+async function bindTable(
+  fragment: LeasedFragment,
+  table: FragmentScan,
+  parts: readonly FragmentScan[] | undefined,
+): Promise<StagedTable> {
+  const { environment, link, lease } = fragment;
+  if (parts !== undefined) {
+    const [gathered] = await gatherTables(fragment, [{ table, parts }]);
+    if (gathered !== undefined) return gathered;
+  }
+  const staged = await environment.stage(table, lease.inputDirectory, link.signal);
+  try {
+    await lease.execute([scanSql(table, staged)], link.signal);
+  } catch (error) {
+    throw namingOriginalFiles(error, stagedGroups([staged]));
+  }
+  return { ...staged, isBound: true };
 }
 
 /** Answers once nothing is staged any more; the first failure ends what the others do. */
@@ -183,7 +236,7 @@ export async function bindTables(
   staged: readonly StagedTable[],
 ): Promise<void> {
   const tables = request.tables.flatMap((table, index) => tableSql(table, staged[index]) ?? []);
-  const session = staged.some((table) => table.isGathered) ? [] : sessionOf(request);
+  const session = staged.some((table) => table.isBound) ? [] : sessionOf(request);
   // Views are bound when they are made: what stands for now() in them must be there.
   const setup = [...session, ...tables, ...request.setup, ...request.views.map(viewSql)];
   if (setup.length > 0) await lease.execute(setup, link.signal);
@@ -195,18 +248,21 @@ export async function bindTables(
 }
 
 function tableSql(table: FragmentTable, staged: StagedTable | undefined): string | undefined {
-  if (staged?.isGathered) return undefined;
+  if (staged?.isBound) return undefined;
   switch (table.kind) {
-    case 'scan': {
-      const { columns, counted } = table.scan;
-      const parts = [...(staged?.groups ?? []), ...(counted ? [counted] : [])];
-      return scanViewSql(table, columns, parts, staged?.deletes);
-    }
+    case 'scan':
+      return scanSql(table, staged);
     case 'rows':
       return rowsTableSql(table, table.columns);
     case 'files':
       return filesViewSql(table, staged?.files ?? []);
   }
+}
+
+function scanSql(table: FragmentScan, staged: StagedTable | undefined): string {
+  const { columns, counted } = table.scan;
+  const parts = [...(staged?.groups ?? []), ...(counted ? [counted] : [])];
+  return scanViewSql(table, columns, parts, staged?.deletes);
 }
 
 async function* onePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {

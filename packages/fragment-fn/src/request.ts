@@ -11,6 +11,28 @@ export const fragmentProtocolVersion = 1;
 /** A table of the fragment under the name the SQL text uses, and where its rows come from. */
 export type FragmentTable = FragmentScan | FragmentRows | FragmentFiles;
 
+/**
+ * Rows of the target are of no use unless the value of its column is one that the source has in a row that passes the
+ * filters of its scan. NULL is no such value.
+ */
+export interface FragmentJoinKeys {
+  readonly target: FragmentKey;
+  readonly source: FragmentKey;
+  /**
+   * What may leave out files and row groups of the target: the ranges of their keys, or bloom filters alone, which say
+   * something of few keys only. Nothing: it is said for the target's own keys.
+   */
+  readonly by: 'ranges' | 'bloom' | undefined;
+}
+
+export interface FragmentKey {
+  /** Position in the request's tables, of a scan. */
+  readonly table: number;
+  readonly name: string;
+  /** The engine's type; two columns that are compared have types of the same values. */
+  readonly type: string;
+}
+
 interface FragmentName {
   readonly catalog: string;
   readonly schema: string;
@@ -76,6 +98,11 @@ export interface FragmentRequest {
   readonly owner: string;
   readonly sql: string;
   readonly tables: readonly FragmentTable[];
+  /**
+   * Where the source is read first, so that less is read of the target. What a table is a target of comes before what it is
+   * the source of.
+   */
+  readonly joinKeys?: readonly FragmentJoinKeys[];
   /** Each behind those that it reads; all over tables of the fragment. */
   readonly views: readonly FragmentView[];
   /** Default catalog and schema of unqualified names. */

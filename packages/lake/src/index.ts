@@ -74,6 +74,8 @@ export { describeDataFile } from './parquet/describe-data-file.js';
 export { createFooterCache, type FooterCache } from './parquet/footer-cache.js';
 export { inspectParquet } from './parquet/inspect-parquet.js';
 export { type DirectRead, planDirectRead } from './scan/direct-read.js';
+export { type KeyPruning, keyPruning } from './scan/key-pruning.js';
+export { type NarrowScanOptions, narrowScan } from './scan/narrow-scan.js';
 export { type PlanParquetFileOptions, planParquetFile } from './scan/plan-parquet-file.js';
 export { planScan } from './scan/plan-scan.js';
 export type {
@@ -89,7 +91,7 @@ export type {
   TableScan,
 } from './scan/table-scan.js';
 export { rowDeltaName } from './staging/row-delta.js';
-export { type ScanToStage, splitScans } from './staging/split-scan.js';
+export { bytesToStage, type ScanToStage, splitScans } from './staging/split-scan.js';
 export { type StagedDeletes, type StagedGroup, type StagedTable, stageScan } from './staging/stage-scan.js';
 export { openStagingCache, type StagingCache } from './staging/staging-cache.js';
 export { displayLocation } from './storage/display-location.js';

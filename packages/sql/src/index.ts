@@ -32,6 +32,7 @@ export {
   stubScan,
 } from './plan/plan-settings.js';
 export { readPlan } from './plan/read-plan.js';
+export { joinKeys, type KeyColumn, type PlannedJoinKeys } from './scan/join-keys.js';
 export { decimalText, timestampText } from './scan/literal-text.js';
 export { type PlainColumns, plainColumns } from './scan/plain-columns.js';
 export { scanFilterSql } from './scan/scan-filter-sql.js';

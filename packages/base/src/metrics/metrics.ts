@@ -72,6 +72,8 @@ export interface Metrics extends IdentityMetrics, TokenMetrics {
   readonly auditRecords: LabelledCounter<{ readonly outcome: AuditOutcome }>;
   readonly scanRowGroups: LabelledCounter<{ readonly outcome: ScanOutcome }>;
   readonly stagingBytes: LabelledCounter<{ readonly source: StagingSource }>;
+  /** Selected, and then not read: see `FragmentRequest.joinKeys`. */
+  readonly scanJoinKeyBytes: Counter;
   readonly queueDepth: Gauge;
   readonly engineHosts: LabelledGauge<EngineHostState>;
   /** Exposed as a counter that the engine pool keeps. */
@@ -147,6 +149,7 @@ type ScanMetric =
   | 'scanRows'
   | 'scanRowGroupsPruned'
   | 'scanRowGroups'
+  | 'scanJoinKeyBytes'
   | 'stagingBytes';
 
 function scanMetrics(registry: Registry): Pick<Metrics, ScanMetric> {
@@ -181,6 +184,10 @@ function scanMetrics(registry: Registry): Pick<Metrics, ScanMetric> {
       ['outcome'],
       outcomes,
     ),
+    scanJoinKeyBytes: counter(registry, {
+      name: 'svc_scan_join_key_bytes_total',
+      help: 'Selected bytes that were not read, as they have no key of a joined table.',
+    }),
     stagingBytes: labelledCounter(
       registry,
       { name: 'svc_staging_bytes_total', help: 'Bytes of query input by where they came from.' },

@@ -13,6 +13,7 @@ import { type ResolvedFiles, withFileTables } from '../files/file-relations.js';
 import type { Session } from '../identity/session.js';
 import type { SessionSettings } from '../identity/session-settings.js';
 import type { AnalyzedQuery } from './analyze.js';
+import { chooseJoinKeys } from './choose-join-keys.js';
 import { parameterLiterals } from './parameter-literals.js';
 import { planTables } from './plan-tables.js';
 import { ownerOf, type PlannerDependencies } from './planner-dependencies.js';
@@ -223,9 +224,16 @@ export async function planQuery(dependencies: PlannerDependencies, options: Plan
   const tables = await planTables(dependencies, bound.tables, stub.requests, signal);
   const { settings } = bound;
   const wholeColumns = wholeColumnsOf(stub, tables);
+  const stores = bound.tables.map(storeOf);
+  const joinKeys = await chooseJoinKeys(stub.joinKeys, {
+    tables,
+    stores,
+    pruning: dependencies.keyPruning,
+    signal,
+  });
   return {
     stub,
-    stores: bound.tables.map(storeOf),
+    stores,
     reads: bound.tables,
     fragment: {
       ...engineSession(bound.tables, settings),
@@ -237,6 +245,7 @@ export async function planQuery(dependencies: PlannerDependencies, options: Plan
       sql: bound.sql,
       setup: bound.setup,
       tables,
+      ...(joinKeys.length > 0 && { joinKeys }),
       ...(parameters === undefined ? {} : { parameters }),
       arrow: 'client',
       ...(wholeColumns && { wholeColumns }),

@@ -1,6 +1,6 @@
 import type { EnginePool } from '@svc/engine';
 import type { FragmentLimits } from '@svc/fragment-fn';
-import type { MetadataFiles, TableScan, WritableCatalog } from '@svc/lake';
+import type { KeyPruning, MetadataFiles, ObjectStore, TableScan, WritableCatalog } from '@svc/lake';
 import type { ScanRequest } from '@svc/sql';
 import type { CatalogDirectory } from '../catalogs/catalog-directory.js';
 import type { FileRelations } from '../files/file-relations.js';
@@ -29,6 +29,13 @@ export interface PlannerDependencies {
     request: ScanRequest,
     signal: AbortSignal,
   ): Promise<TableScan>;
+  /** Whether keys of a column could leave out parts of a planned scan. */
+  keyPruning(
+    scan: TableScan,
+    column: string,
+    store: ObjectStore,
+    signal: AbortSignal,
+  ): Promise<KeyPruning | undefined>;
 }
 
 /** Whose engine instance a statement may run in. */

@@ -8,8 +8,11 @@ import { join } from 'node:path';
 import type { EngineLease, StatementDescription } from '@svc/engine';
 import { type FragmentView, sessionStatements, stubFileSql, stubViewSql, viewSql } from '@svc/fragment-fn';
 import {
+  joinKeys,
+  type KeyColumn,
   type PlainColumns,
   PlanNotUnderstood,
+  type PlannedJoinKeys,
   type PlannedScan,
   plainColumns,
   planQuery,
@@ -27,9 +30,23 @@ export interface StubPlan {
   readonly description: StatementDescription;
   /** One per table, in their order. */
   readonly requests: readonly ScanRequest[];
+  /** What joins say of the tables' rows. */
+  readonly joinKeys: readonly TableJoinKeys[];
   readonly withoutPushdown: string | undefined;
   /** The statement answers these columns of its only table, all rows and nothing else. */
   readonly wholeColumns: readonly string[] | undefined;
+}
+
+/** A column of one of the statement's tables. */
+export interface TableKey extends Pick<KeyColumn, 'name' | 'type'> {
+  /** Position in the statement's tables. */
+  readonly table: number;
+}
+
+/** Rows of the target are of no use unless their key is one of the source's. */
+export interface TableJoinKeys {
+  readonly target: TableKey;
+  readonly source: TableKey;
 }
 
 export interface StubPlanOptions {
@@ -48,7 +65,7 @@ export interface StubPlanOptions {
 }
 
 const everything: ScanRequest = { columns: undefined, filters: [] };
-const nothingKnown = { withoutPushdown: undefined, wholeColumns: undefined };
+const nothingKnown = { joinKeys: [], withoutPushdown: undefined, wholeColumns: undefined };
 
 /**
  * Binds the statement (result schema, parameters), then asks the optimiser which columns and filters reach each table.
@@ -72,13 +89,32 @@ export async function planOnStubs(options: StubPlanOptions): Promise<StubPlan> {
   );
   const plain = tables.length === 1 ? pushdown.plain : undefined;
   const wholeColumns = plain?.stubFile === stubs[0] ? plain?.columns : undefined;
-  return { description, requests, withoutPushdown: undefined, wholeColumns };
+  const keys = tableJoinKeys(pushdown, stubs);
+  return { description, requests, joinKeys: keys, withoutPushdown: undefined, wholeColumns };
+}
+
+/** A table that is scanned several times is no target: what one join does not need another may. */
+function tableJoinKeys(
+  { scans, keys }: Extract<Pushdown, { kind: 'known' }>,
+  stubs: readonly string[],
+): readonly TableJoinKeys[] {
+  const tableKey = ({ stubFile, name, type }: KeyColumn): TableKey => ({
+    table: stubs.indexOf(stubFile),
+    name,
+    type,
+  });
+  return keys.flatMap(({ target, source }) => {
+    const isScannedOnce = scans.filter(({ stubFile }) => stubFile === target.stubFile).length === 1;
+    const [into, from] = [tableKey(target), tableKey(source)];
+    return isScannedOnce && into.table !== -1 && from.table !== -1 ? [{ target: into, source: from }] : [];
+  });
 }
 
 type Pushdown =
   | {
       readonly kind: 'known';
       readonly scans: readonly PlannedScan[];
+      readonly keys: readonly PlannedJoinKeys[];
       readonly plain: PlainColumns | undefined;
     }
   | { readonly kind: 'unknown'; readonly reason: string };
@@ -86,7 +122,7 @@ type Pushdown =
 function readPushdown(answer: string): Pushdown {
   try {
     const plan = readPlan(answer);
-    return { kind: 'known', scans: scanRequests(plan), plain: plainColumns(plan) };
+    return { kind: 'known', scans: scanRequests(plan), keys: joinKeys(plan), plain: plainColumns(plan) };
   } catch (error) {
     if (error instanceof PlanNotUnderstood) return { kind: 'unknown', reason: error.message };
     throw error;

@@ -1,6 +1,6 @@
 import { type Config, type Metrics, QueryError } from '@svc/base';
 import type { EnginePool } from '@svc/engine';
-import { planScan } from '@svc/lake';
+import { keyPruning, planScan } from '@svc/lake';
 import { quoteString } from '@svc/sql';
 import type { FileRelations } from '../files/file-relations.js';
 import type { Session } from '../identity/session.js';
@@ -69,6 +69,8 @@ export function createPlanning({
       countScan(metrics, scan.counts, table.rowCount);
       return scan;
     },
+    keyPruning: (scan, column, store, signal) =>
+      keyPruning(scan, column, { store, footers: lake.footers, signal }),
     checkTimeZone: (name, session, signal) => checkTimeZone(pool, name, session, signal),
   };
 }

@@ -1,6 +1,6 @@
 import type { Config, Logger, Metrics } from '@svc/base';
 import type { EnginePool } from '@svc/engine';
-import { planDirectRead, splitScans, stageScan } from '@svc/lake';
+import { bytesToStage, narrowScan, planDirectRead, splitScans, stageScan } from '@svc/lake';
 import type { Audit } from '../audit/open-audit.js';
 import { LaneAdmission } from '../scheduler/lane-admission.js';
 import { DeferredWork } from '../tracker/deferred-work.js';
@@ -54,6 +54,10 @@ export function createRunning({
       maxFinished: maxFinishedRecords,
     }),
     throwIfNotAudited: () => audit?.throwIfUnavailable(),
+    narrow: (scan, filters, store, signal) =>
+      narrowScan(scan, filters, { store, footers: lake.footers, signal }),
+    bytesToStage: (scan, store, signal) =>
+      bytesToStage({ scan, store }, { cache: lake.staging, footers: lake.footers, signal }),
     split: (scans, signal) => splitScans(scans, { cache: lake.staging, footers: lake.footers, signal }),
     stage: async (scan, store, directory, signal) => {
       const staged = await stageScan(scan, {

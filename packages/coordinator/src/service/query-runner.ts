@@ -18,10 +18,12 @@ import {
   type StagedTable,
 } from '@svc/fragment-fn';
 import type { ObjectStore, ScanToStage, TableScan } from '@svc/lake';
+import type { ScanFilter } from '@svc/sql';
 import type { Session } from '../identity/session.js';
 import type { PlannedAnswer, PlannedFragment, PlannedStatement } from '../planner/planned-statement.js';
 import type { AdmissionTicket } from '../scheduler/admission.js';
 import type { LaneAdmission } from '../scheduler/lane-admission.js';
+import { countNarrowed } from '../telemetry/scan-metrics.js';
 import type { QueryTracker, TrackedQuery } from '../tracker/query-tracker.js';
 import { isSameSchema, schemaChanged } from './schema-check.js';
 import { trackedMessages } from './tracked-messages.js';
@@ -30,6 +32,15 @@ export interface QueryRunnerDependencies {
   readonly pool: EnginePool;
   /** Brings one table's chunks into the engine's folder. */
   stage(scan: TableScan, store: ObjectStore, directory: string, signal: AbortSignal): Promise<StagedTable>;
+  /** Leaves out of a scan what holds no row that passes the filters. */
+  readonly narrow: (
+    scan: TableScan,
+    filters: readonly ScanFilter[],
+    store: ObjectStore,
+    signal: AbortSignal,
+  ) => Promise<TableScan>;
+  /** What staging a scan would have to fetch now. */
+  readonly bytesToStage: (scan: TableScan, store: ObjectStore, signal: AbortSignal) => Promise<number>;
   /** For each scan its parts, where it does not fit into the staging space beside the others. */
   readonly split: (
     scans: readonly ScanToStage[],
@@ -137,9 +148,15 @@ export function environmentOf(
   {
     pool,
     stage,
+    narrow,
+    bytesToStage,
     split,
     stageFiles,
-  }: Pick<QueryRunnerDependencies, 'pool' | 'stage' | 'split' | 'stageFiles'>,
+    metrics,
+  }: Pick<
+    QueryRunnerDependencies,
+    'pool' | 'stage' | 'narrow' | 'bytesToStage' | 'split' | 'stageFiles' | 'metrics'
+  >,
   { fragment, stores }: Pick<PlannedFragment, 'fragment' | 'stores'>,
 ): FragmentEnvironment {
   const storesByScan = new Map<TableScan, ObjectStore>();
@@ -157,6 +174,14 @@ export function environmentOf(
     pool,
     ...(stageFiles && { stageFiles }),
     stage: (table, directory, signal) => stage(table.scan, storeOf(table.scan), directory, signal),
+    narrow: async (table, filters, signal) => {
+      const store = storeOf(table.scan);
+      const scan = await narrow(table.scan, filters, store, signal);
+      storesByScan.set(scan, store);
+      return { ...table, scan };
+    },
+    bytesToStage: (table, signal) => bytesToStage(table.scan, storeOf(table.scan), signal),
+    onNarrowed: (planned, narrowed) => countNarrowed(metrics, planned.scan.counts, narrowed.scan.counts),
     split: async (tables, signal) => {
       const scans = tables.map(({ scan }) => ({ scan, store: storeOf(scan) }));
       const parts = await split(scans, signal);

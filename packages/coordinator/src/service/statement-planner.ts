@@ -220,6 +220,12 @@ async function answerStatement(
       const scans = fragment.tables.map((table, index) => ({
         table,
         request: stub.requests[index] ?? { columns: undefined, filters: [] },
+        keys: (fragment.joinKeys ?? []).flatMap(({ target, source, by }) => {
+          const from = fragment.tables[source.table];
+          return target.table !== index || by === undefined || from?.kind !== 'scan'
+            ? []
+            : [{ column: target.name, source: `${from.scan.tableName}.${source.name}` }];
+        }),
       }));
       return answerExplain({
         scans,

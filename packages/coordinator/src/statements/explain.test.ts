@@ -48,6 +48,7 @@ describe('EXPLAIN', () => {
       '  files: 2 of 10 planned, 8 pruned',
       '  row groups: 3 of 6 planned, 2 pruned by statistics, 1 by bloom filters',
       '  bytes: 1024 of 3000000 planned',
+      '  less when it runs: customer among the keys of lake.sales.customers.id',
       'SQL: SELECT 1 FROM t',
     ]);
   });
@@ -99,7 +100,7 @@ function explain(request: ScanRequest, ofScan: TableScan = scan) {
   const table = { kind: 'scan', catalog: 'lake', schema: 'sales', table: 'orders', scan: ofScan } as const;
   return answerColumn(
     answerExplain({
-      scans: [{ table, request }],
+      scans: [{ table, request, keys: [{ column: 'customer', source: 'lake.sales.customers.id' }] }],
       withoutPushdown: undefined,
       isWholeColumns: false,
       sql: ' SELECT 1\n  FROM t ',

@@ -7,6 +7,14 @@ import { filterText } from './filter-text.js';
 export interface ExplainedScan {
   readonly table: FragmentTable;
   readonly request: ScanRequest;
+  /** Columns by whose keys less of the table will be read, and where these come from. */
+  readonly keys: readonly ExplainedKeys[];
+}
+
+export interface ExplainedKeys {
+  readonly column: string;
+  /** Its table and column. */
+  readonly source: string;
 }
 
 export interface Explained {
@@ -38,7 +46,7 @@ export function answerExplain(explained: Explained): TextAnswer {
   );
 }
 
-function scanLines({ table, request }: ExplainedScan): readonly string[] {
+function scanLines({ table, request, keys }: ExplainedScan): readonly string[] {
   if (table.kind === 'rows')
     return [
       `Rows of ${table.catalog}.${table.schema.trim()}.${table.table}, made by the coordinator`,
@@ -64,6 +72,7 @@ function scanLines({ table, request }: ExplainedScan): readonly string[] {
       : [`  row-level deletes: ${deleteFiles} delete files, ${vectors} files with deletion vectors`]),
     `  row groups: ${counts.rowGroupsPlanned} of ${counts.rowGroupsTotal} planned, ${counts.rowGroupsPrunedByStatistics} pruned by statistics, ${counts.rowGroupsPrunedByBloom} by bloom filters`,
     `  bytes: ${counts.bytesPlanned} of ${counts.bytesTotal} planned`,
+    ...keys.map(({ column, source }) => `  less when it runs: ${column} among the keys of ${source}`),
     ...(counted === undefined ? [] : [`  rows answered by metadata: ${counted.rowCount}`]),
   ];
 }

@@ -31,7 +31,10 @@ import { type PlacedFiles, placeFiles } from './place-files.js';
 export interface WriteDependencies {
   readonly planner: PlannerDependencies;
   readonly analyzer: Analyzer;
-  readonly runner: Pick<QueryRunnerDependencies, 'pool' | 'stage' | 'split' | 'admission' | 'metrics'>;
+  readonly runner: Pick<
+    QueryRunnerDependencies,
+    'pool' | 'stage' | 'narrow' | 'bytesToStage' | 'split' | 'admission' | 'metrics'
+  >;
   readonly manifests: MetadataFiles;
   /** Says in each snapshot who made it. */
   readonly version: string;

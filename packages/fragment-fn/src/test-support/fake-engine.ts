@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type {
   EngineLease,
   EngineMessage,
@@ -10,7 +11,7 @@ import type {
   ParquetRead,
 } from '@svc/engine';
 
-type Step = 'lease' | 'execute' | 'query' | 'read' | 'message';
+type Step = 'lease' | 'execute' | 'text' | 'query' | 'read' | 'message';
 
 export interface FakeEngineOptions {
   /** Bytes of each message of the result; each has 10 rows. */
@@ -18,6 +19,8 @@ export interface FakeEngineOptions {
   /** Which step fails, with `failure`. */
   readonly failOn?: Step;
   readonly failure?: Error;
+  /** To queries of one text, in order. */
+  readonly texts?: readonly string[];
   /** After its messages the result never ends by itself. */
   readonly isEndless?: boolean;
   /** The engine is done as soon as it has begun: everything waits in the spool. */
@@ -49,6 +52,7 @@ export class FakeEngine implements EnginePool {
   readonly statements: string[] = [];
   readonly queries: EngineQuery[] = [];
   readonly reads: ParquetRead[] = [];
+  readonly texts: string[] = [];
   /** Messages given out and not yet released. */
   unreleased = 0;
   readonly #options: FakeEngineOptions;
@@ -80,7 +84,11 @@ export class FakeEngine implements EnginePool {
       release: async () => {
         this.events.push('release');
       },
-      queryText: () => Promise.reject(new Error('not asked for')),
+      queryText: async (sql) => {
+        this.texts.push(sql);
+        this.#step('text');
+        return this.#options.texts?.[this.texts.length - 1] ?? assert.fail('not asked for');
+      },
       describe: () => Promise.reject(new Error('not asked for')),
       ingest: () => Promise.reject(new Error('not asked for')),
       taint: () => undefined,

@@ -23,7 +23,7 @@ export interface QualifiedName {
   readonly table: string;
 }
 
-function qualified(name: QualifiedName): string {
+export function qualified(name: QualifiedName): string {
   return [name.catalog, name.schema, name.table].map(quoteIdentifier).join('.');
 }
 

@@ -33,6 +33,10 @@ export interface PruneOptions {
   readonly store: ObjectStore;
   /** Fetches bloom filters, or has them. */
   readonly bloomFilters?: BloomFilterReader;
+  /** To look among these only, ascending. */
+  readonly rowGroups?: readonly number[] | undefined;
+  /** Bloom filters are left alone where a column is looked for more values. */
+  readonly maxBloomValues?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -45,7 +49,7 @@ export interface PrunedRowGroups {
 
 /** Bloom filters are only fetched for row groups that the statistics keep, and only for equalities. */
 export async function pruneRowGroups(footer: ParquetFooter, options: PruneOptions): Promise<PrunedRowGroups> {
-  const groups = rowGroupsWithRows(footer);
+  const groups = options.rowGroups ?? rowGroupsWithRows(footer);
   if (options.filter.kind === 'always') return { rowGroups: groups, prunedByStatistics: 0, prunedByBloom: 0 };
   const kept = groups.filter((rowGroup) =>
     filterMightHold(options.filter, (column) => statisticsMightHold(footer, rowGroup, column, options)),
@@ -141,9 +145,14 @@ async function askBlooms(
 }
 
 /** Columns that are asked for values, with the values' hashes. */
-function wantedLeaves({ filter, leafOf }: PruneOptions): ReadonlyMap<ParquetLeaf, readonly bigint[]> {
+function wantedLeaves({
+  filter,
+  leafOf,
+  maxBloomValues = Infinity,
+}: PruneOptions): ReadonlyMap<ParquetLeaf, readonly bigint[]> {
   const leaves = new Map<ParquetLeaf, readonly bigint[]>();
   for (const column of equalities(filter)) {
+    if ((wantedValues(column)?.length ?? 0) > maxBloomValues) continue;
     const leaf = leafOf(column.fieldId);
     const hashes = leaf ? wantedHashes(column, leaf) : undefined;
     if (leaf && hashes) leaves.set(leaf, [...(leaves.get(leaf) ?? []), ...hashes]);

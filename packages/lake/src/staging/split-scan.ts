@@ -68,6 +68,11 @@ export async function splitScans(
   return parts;
 }
 
+/** What staging a scan has to fetch or to copy now: what lies in the cache, and what is read in place, is not in it. */
+export async function bytesToStage(scan: ScanToStage, options: SplitOptions): Promise<number> {
+  return (await needOf(scan, options)).missingBytes;
+}
+
 interface Need {
   /** Of all that is to be staged, and of what is not in the cache. */
   readonly bytes: number;

@@ -93,6 +93,13 @@ function columnUnit(column: LogicalType, cast: LogicalType): Fraction | undefine
   return undefined;
 }
 
+/** Whether `wider` holds every value of `type` as the same integer: wider integers, and decimals of the same scale. */
+export function isSameNumber(type: LogicalType, wider: LogicalType): boolean {
+  if (type.kind === 'decimal' && wider.kind === 'decimal')
+    return type.scale === wider.scale && type.width <= wider.width;
+  return integerBits[wider.id] !== undefined && columnUnit(type, wider) !== undefined;
+}
+
 function constantFraction(type: LogicalType, value: unknown): Fraction | undefined {
   if (typeof value === 'bigint')
     return { numerator: value, denominator: type.kind === 'decimal' ? 10n ** BigInt(type.scale) : 1n };
