@@ -115,6 +115,18 @@ describe('a table that is joined with a few rows of a small one', () => {
   });
 });
 
+describe('rows that are picked below a join', () => {
+  for (const picked of [
+    'SELECT * FROM sales.most ORDER BY id LIMIT 30000',
+    'SELECT DISTINCT ON (id // 1000) * FROM sales.most ORDER BY id // 1000, v',
+  ])
+    it(`are the same ones as without it: ${picked}`, async () => {
+      const sql = `SELECT concat_ws('|', count(*), sum(l.id)) FROM (${picked}) l JOIN (SELECT * FROM sales.small WHERE tag LIKE 't70%') s ON l.day = s.day`;
+      const expected = duckdb.query(sql);
+      for (let run = 0; run < 4; run += 1) assert.equal(await value(client, sql), expected);
+    });
+});
+
 describe('keys of a small table', () => {
   const pruned = async (sql: string) => (await compare(sql)).rowGroups;
 

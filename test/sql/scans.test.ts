@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import {
+  executionSettings,
   inlineParameters,
   joinKeys,
   PlanNotUnderstood,
@@ -109,6 +110,27 @@ describe('scan requests', () => {
     );
     assert.deepEqual(different, []);
   });
+});
+
+describe('the settings of a statement', () => {
+  const few = '(SELECT * FROM orders ORDER BY o_orderkey LIMIT 10) o';
+  for (const [sql, isCautious] of [
+    [`SELECT * FROM ${few} JOIN customer ON o_custkey = c_custkey`, true],
+    [`SELECT * FROM customer WHERE c_custkey IN (SELECT o_custkey FROM ${few})`, true],
+    [
+      'SELECT * FROM customer JOIN (SELECT DISTINCT ON (o_custkey) * FROM orders) o ON o_custkey = c_custkey',
+      true,
+    ],
+    [
+      'SELECT * FROM (SELECT * FROM orders USING SAMPLE 10 ROWS) o JOIN customer ON o_custkey = c_custkey',
+      true,
+    ],
+    ['SELECT * FROM orders JOIN customer ON o_custkey = c_custkey ORDER BY o_orderkey LIMIT 10', false],
+    ['SELECT * FROM customer JOIN (SELECT DISTINCT o_custkey FROM orders) o ON o_custkey = c_custkey', false],
+  ] as const)
+    test(`${isCautious ? 'are' : 'are not'} cautious: ${sql}`, () => {
+      assert.equal(executionSettings(readPlan(planOf(sql))).length, isCautious ? 1 : 0);
+    });
 });
 
 function printKeys(sql: string): string {

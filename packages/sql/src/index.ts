@@ -26,6 +26,7 @@ export type { PlanNode } from './plan/plan-node.js';
 export { PlanNotUnderstood } from './plan/plan-reader.js';
 export {
   deserializeQuery,
+  executionSettings,
   planQuery,
   planSettingStatements,
   serializeQuery,

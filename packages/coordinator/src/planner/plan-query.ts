@@ -243,7 +243,7 @@ export async function planQuery(dependencies: PlannerDependencies, options: Plan
       lane: statementLane(options.query),
       owner,
       sql: bound.sql,
-      setup: bound.setup,
+      setup: [...stub.settings, ...bound.setup],
       tables,
       ...(joinKeys.length > 0 && { joinKeys }),
       ...(parameters === undefined ? {} : { parameters }),

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import type { EngineLease, StatementDescription } from '@svc/engine';
 import { type FragmentView, sessionStatements, stubFileSql, stubViewSql, viewSql } from '@svc/fragment-fn';
 import {
+  executionSettings,
   joinKeys,
   type KeyColumn,
   type PlainColumns,
@@ -33,6 +34,8 @@ export interface StubPlan {
   /** What joins say of the tables' rows. */
   readonly joinKeys: readonly TableJoinKeys[];
   readonly withoutPushdown: string | undefined;
+  /** Statements to be run before the statement itself. */
+  readonly settings: readonly string[];
   /** The statement answers these columns of its only table, all rows and nothing else. */
   readonly wholeColumns: readonly string[] | undefined;
 }
@@ -65,7 +68,7 @@ export interface StubPlanOptions {
 }
 
 const everything: ScanRequest = { columns: undefined, filters: [] };
-const nothingKnown = { joinKeys: [], withoutPushdown: undefined, wholeColumns: undefined };
+const nothingKnown = { joinKeys: [], withoutPushdown: undefined, settings: [], wholeColumns: undefined };
 
 /**
  * Binds the statement (result schema, parameters), then asks the optimiser which columns and filters reach each table.
@@ -82,7 +85,8 @@ export async function planOnStubs(options: StubPlanOptions): Promise<StubPlan> {
   const pushdown = readPushdown(answer);
   if (pushdown.kind === 'unknown') {
     const requests = tables.map(() => everything);
-    return { ...nothingKnown, description, requests, withoutPushdown: pushdown.reason };
+    const settings = executionSettings(undefined);
+    return { ...nothingKnown, description, requests, settings, withoutPushdown: pushdown.reason };
   }
   const requests = stubs.map((stub) =>
     mergeRequests(pushdown.scans.filter((scan) => scan.stubFile === stub)),
@@ -90,7 +94,8 @@ export async function planOnStubs(options: StubPlanOptions): Promise<StubPlan> {
   const plain = tables.length === 1 ? pushdown.plain : undefined;
   const wholeColumns = plain?.stubFile === stubs[0] ? plain?.columns : undefined;
   const keys = tableJoinKeys(pushdown, stubs);
-  return { description, requests, joinKeys: keys, withoutPushdown: undefined, wholeColumns };
+  const { settings } = pushdown;
+  return { description, requests, joinKeys: keys, settings, withoutPushdown: undefined, wholeColumns };
 }
 
 /** A table that is scanned several times is no target: what one join does not need another may. */
@@ -116,13 +121,20 @@ type Pushdown =
       readonly scans: readonly PlannedScan[];
       readonly keys: readonly PlannedJoinKeys[];
       readonly plain: PlainColumns | undefined;
+      readonly settings: readonly string[];
     }
   | { readonly kind: 'unknown'; readonly reason: string };
 
 function readPushdown(answer: string): Pushdown {
   try {
     const plan = readPlan(answer);
-    return { kind: 'known', scans: scanRequests(plan), keys: joinKeys(plan), plain: plainColumns(plan) };
+    return {
+      kind: 'known',
+      scans: scanRequests(plan),
+      keys: joinKeys(plan),
+      plain: plainColumns(plan),
+      settings: executionSettings(plan),
+    };
   } catch (error) {
     if (error instanceof PlanNotUnderstood) return { kind: 'unknown', reason: error.message };
     throw error;

@@ -1,4 +1,6 @@
 import { quoteString } from '../text/literals.js';
+import type { PlanNode } from './plan-node.js';
+import { inputsOf } from './read-plan.js';
 
 /**
  * Optimisers that are off while a statement is planned on stubs. With them the plan names things that only exist inside
@@ -32,4 +34,33 @@ export const deserializeQuery = 'SELECT json_deserialize_sql($1::JSON)';
 /** The view that stands for a table while planning: a zero-row Parquet file with the table's columns. */
 export function stubScan(stubFile: string, rowCount: bigint): string {
   return `read_parquet(${quoteString(stubFile)}, explicit_cardinality => ${rowCount})`;
+}
+
+const withoutJoinFilters: readonly string[] = ["SET disabled_optimizers = 'join_filter_pushdown'"];
+
+/**
+ * To be run before the statement of the plan. DuckDB 1.5.5 hands the keys of a join down to the scan of its other side, below
+ * what picks some of the rows there (LIMIT, DISTINCT ON, a sample), which then picks other ones: not where there is such a
+ * join, or may be one, as the plan is not understood.
+ */
+export function executionSettings(plan: PlanNode | undefined): readonly string[] {
+  return plan === undefined || picksBelowJoin(plan, false) ? withoutJoinFilters : [];
+}
+
+function picksBelowJoin(node: PlanNode, isBelowJoin: boolean): boolean {
+  const isBelow = isBelowJoin || node.kind === 'join' || node.kind === 'cross-product';
+  return (isBelow && picksRows(node)) || inputsOf(node).some((input) => picksBelowJoin(input, isBelow));
+}
+
+function picksRows(node: PlanNode): boolean {
+  switch (node.kind) {
+    case 'limit':
+    case 'top-n':
+    case 'sample':
+      return true;
+    case 'distinct':
+      return node.on;
+    default:
+      return false;
+  }
 }
