@@ -62,16 +62,7 @@ export async function pythonEnvironment(name, requirements) {
 }
 
 /** The pinned Flight SQL JDBC driver, by Maven; answers the path of its jar. */
-export async function jdbcDriverJar() {
-  const target = path.join(cacheFolder(), path.parse(jdbcDriver.file).name);
-  await installed(target, async (staging) => {
-    console.log('Fetching the JDBC driver …');
-    mkdirSync(staging);
-    await maven('copy', [`-Dartifact=${jdbcDriver.artifact}`, `-DoutputDirectory=${staging}`]);
-    checkHashes(staging, `${jdbcDriver.sha256}  ${jdbcDriver.file}`);
-  });
-  return path.join(target, jdbcDriver.file);
-}
+export const jdbcDriverJar = () => mavenJar('the JDBC driver', jdbcDriver);
 
 /**
  * MinIO, built from the Go module proxy, whose checksum database vouches for the sources: there is no binary to download.
@@ -135,15 +126,17 @@ export async function trinoFolder() {
 }
 
 /** The catalog Nessie, by Maven; answers the path of its jar. */
-export async function nessieJar() {
-  const target = path.join(cacheFolder(), path.parse(nessie.file).name);
+export const nessieJar = () => mavenJar('Nessie', nessie);
+
+async function mavenJar(name, { artifact, file, sha256 }) {
+  const target = path.join(cacheFolder(), path.parse(file).name);
   await installed(target, async (staging) => {
-    console.log('Fetching Nessie …');
+    console.log(`Fetching ${name} …`);
     mkdirSync(staging);
-    await maven('copy', [`-Dartifact=${nessie.artifact}`, `-DoutputDirectory=${staging}`]);
-    checkHashes(staging, `${nessie.sha256}  ${nessie.file}`);
+    await maven('copy', [`-Dartifact=${artifact}`, `-DoutputDirectory=${staging}`]);
+    checkHashes(staging, `${sha256}  ${file}`);
   });
-  return path.join(target, nessie.file);
+  return path.join(target, file);
 }
 
 /** All jars that a POM resolves to, which must be those of a list made by sha256sum; answers the folder they are in. */

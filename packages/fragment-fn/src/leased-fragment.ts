@@ -140,25 +140,17 @@ export async function stageTables(fragment: LeasedFragment): Promise<readonly St
     return parts === undefined ? [] : [{ table, parts, index }];
   });
   const whole = left.filter(({ index }) => !inParts.some((large) => large.index === index));
-  const stageWhole = async (signal: AbortSignal): Promise<void> => {
-    const made = await stageBeside(
-      whole.map(({ table }) => table),
-      fragment,
-      signal,
-    );
-    for (const [place, { index }] of whole.entries()) setIfMade(staged, index, made[place]);
-  };
+  const stageWhole = (signal: AbortSignal) => stageBeside(whole, fragment, signal, staged);
   if (inParts.length === 0) await stageWhole(link.signal);
   else {
     await makeSession();
     const gathered = await gatherTables(fragment, inParts, stageWhole);
-    for (const [place, { index }] of inParts.entries()) setIfMade(staged, index, gathered[place]);
+    for (const [place, { index }] of inParts.entries()) {
+      const table = gathered[place];
+      if (table !== undefined) staged.set(index, table);
+    }
   }
   return tables.flatMap((_table, index) => staged.get(index) ?? []);
-}
-
-function setIfMade(staged: Map<number, StagedTable>, index: number, table: StagedTable | undefined): void {
-  if (table !== undefined) staged.set(index, table);
 }
 
 /** Makes the name under which keys are asked for before the other tables are there. */
@@ -183,20 +175,21 @@ async function bindTable(
 
 /** Answers once nothing is staged any more; the first failure ends what the others do. */
 async function stageBeside(
-  tables: readonly FragmentTable[],
+  tables: readonly { readonly table: FragmentTable; readonly index: number }[],
   { environment, lease }: LeasedFragment,
   signal: AbortSignal,
-): Promise<readonly StagedTable[]> {
+  staged: Map<number, StagedTable>,
+): Promise<void> {
   using stop = linkAbort(signal);
-  const stage = async (table: FragmentTable): Promise<StagedTable> => {
+  const stage = async ({ table, index }: (typeof tables)[number]): Promise<void> => {
     try {
-      return await stageTable(table, environment, lease.inputDirectory, stop.signal);
+      staged.set(index, await stageTable(table, environment, lease.inputDirectory, stop.signal));
     } catch (error) {
       stop.abort(QueryError.from(error));
       throw error;
     }
   };
-  return await mapConcurrently(tables, { maxConcurrent: maxConcurrentTables, signal }, stage);
+  await mapConcurrently(tables, { maxConcurrent: maxConcurrentTables, signal }, stage);
 }
 
 function sessionOf(request: FragmentRequest): readonly string[] {

@@ -6,7 +6,15 @@ import { createHash } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EngineLease, StatementDescription } from '@svc/engine';
-import { type FragmentView, sessionStatements, stubFileSql, stubViewSql, viewSql } from '@svc/fragment-fn';
+import {
+  type FragmentJoinKeys,
+  type FragmentKey,
+  type FragmentView,
+  sessionStatements,
+  stubFileSql,
+  stubViewSql,
+  viewSql,
+} from '@svc/fragment-fn';
 import {
   executionSettings,
   joinKeys,
@@ -40,17 +48,8 @@ export interface StubPlan {
   readonly wholeColumns: readonly string[] | undefined;
 }
 
-/** A column of one of the statement's tables. */
-export interface TableKey extends Pick<KeyColumn, 'name' | 'type'> {
-  /** Position in the statement's tables. */
-  readonly table: number;
-}
-
-/** Rows of the target are of no use unless their key is one of the source's. */
-export interface TableJoinKeys {
-  readonly target: TableKey;
-  readonly source: TableKey;
-}
+/** As the fragment will have them, whose tables are the statement's. */
+export type TableJoinKeys = Pick<FragmentJoinKeys, 'target' | 'source'>;
 
 export interface StubPlanOptions {
   readonly lease: EngineLease;
@@ -103,7 +102,7 @@ function tableJoinKeys(
   { scans, keys }: Extract<Pushdown, { kind: 'known' }>,
   stubs: readonly string[],
 ): readonly TableJoinKeys[] {
-  const tableKey = ({ stubFile, name, type }: KeyColumn): TableKey => ({
+  const tableKey = ({ stubFile, name, type }: KeyColumn): FragmentKey => ({
     table: stubs.indexOf(stubFile),
     name,
     type,

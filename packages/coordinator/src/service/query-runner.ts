@@ -28,7 +28,8 @@ import type { QueryTracker, TrackedQuery } from '../tracker/query-tracker.js';
 import { isSameSchema, schemaChanged } from './schema-check.js';
 import { trackedMessages } from './tracked-messages.js';
 
-export interface QueryRunnerDependencies {
+/** What fragments are run with. */
+export interface EnvironmentDependencies {
   readonly pool: EnginePool;
   /** Brings one table's chunks into the engine's folder. */
   stage(scan: TableScan, store: ObjectStore, directory: string, signal: AbortSignal): Promise<StagedTable>;
@@ -48,9 +49,12 @@ export interface QueryRunnerDependencies {
   ) => Promise<readonly (readonly TableScan[] | undefined)[]>;
   /** Brings files that a statement of the command line names. */
   readonly stageFiles?: FragmentEnvironment['stageFiles'];
+  readonly metrics: Metrics;
+}
+
+export interface QueryRunnerDependencies extends EnvironmentDependencies {
   readonly admission: LaneAdmission;
   readonly tracker: QueryTracker;
-  readonly metrics: Metrics;
   readonly logger: Logger;
   /** Throws AUDIT_UNAVAILABLE while nothing may run for want of an audit log. */
   throwIfNotAudited(): void;
@@ -145,18 +149,7 @@ async function* toAsync<T>(values: readonly T[]): AsyncGenerator<T> {
 
 /** What fragments of a plan need around them here. */
 export function environmentOf(
-  {
-    pool,
-    stage,
-    narrow,
-    bytesToStage,
-    split,
-    stageFiles,
-    metrics,
-  }: Pick<
-    QueryRunnerDependencies,
-    'pool' | 'stage' | 'narrow' | 'bytesToStage' | 'split' | 'stageFiles' | 'metrics'
-  >,
+  { pool, stage, narrow, bytesToStage, split, stageFiles, metrics }: EnvironmentDependencies,
   { fragment, stores }: Pick<PlannedFragment, 'fragment' | 'stores'>,
 ): FragmentEnvironment {
   const storesByScan = new Map<TableScan, ObjectStore>();

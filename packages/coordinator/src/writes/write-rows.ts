@@ -24,17 +24,18 @@ import type { Session } from '../identity/session.js';
 import type { Analyzer } from '../planner/analyze.js';
 import type { QueryPlan } from '../planner/plan-query.js';
 import type { PlannerDependencies } from '../planner/planner-dependencies.js';
-import { environmentOf, type QueryRunnerDependencies } from '../service/query-runner.js';
+import {
+  type EnvironmentDependencies,
+  environmentOf,
+  type QueryRunnerDependencies,
+} from '../service/query-runner.js';
 import { isCode, type writablePlace } from './change-catalog.js';
 import { type PlacedFiles, placeFiles } from './place-files.js';
 
 export interface WriteDependencies {
   readonly planner: PlannerDependencies;
   readonly analyzer: Analyzer;
-  readonly runner: Pick<
-    QueryRunnerDependencies,
-    'pool' | 'stage' | 'narrow' | 'bytesToStage' | 'split' | 'admission' | 'metrics'
-  >;
+  readonly runner: EnvironmentDependencies & Pick<QueryRunnerDependencies, 'admission'>;
   readonly manifests: MetadataFiles;
   /** Says in each snapshot who made it. */
   readonly version: string;

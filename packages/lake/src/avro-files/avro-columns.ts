@@ -77,22 +77,14 @@ function shapeOf(type: AvroType): ColumnShape {
     case 'boolean':
     case 'float':
     case 'double':
-      return { kind: 'leaf', encoding: { kind: type.kind }, meaning: undefined };
+      return leafOf({ kind: type.kind });
     case 'int':
     case 'long':
-      return {
-        kind: 'leaf',
-        encoding: { kind: type.kind },
-        meaning: integerMeaning(type.kind, type.logical),
-      };
+      return leafOf({ kind: type.kind }, integerMeaning(type.kind, type.logical));
     case 'string':
-      return { kind: 'leaf', encoding: { kind: 'bytes' }, meaning: { kind: 'string' } };
+      return leafOf({ kind: 'bytes' }, { kind: 'string' });
     case 'enum':
-      return {
-        kind: 'leaf',
-        encoding: { kind: 'symbol', symbols: type.symbols },
-        meaning: { kind: 'string' },
-      };
+      return leafOf({ kind: 'symbol', symbols: type.symbols }, { kind: 'string' });
     case 'bytes':
       return decimalShape(type.logical, undefined) ?? leafOf({ kind: 'bytes' });
     case 'fixed':

@@ -4,7 +4,7 @@
  */
 import { AvroError } from '../iceberg/avro/avro-error.js';
 import type { AvroCursor } from '../iceberg/avro/cursor.js';
-import type { AvroRecord, AvroType } from '../iceberg/avro/schema.js';
+import type { AvroRecord } from '../iceberg/avro/schema.js';
 import { compileSkip } from '../iceberg/avro/skip.js';
 import { type AvroColumn, columnsOfRecord, isReadable, type LeafEncoding } from './avro-columns.js';
 import { ColumnBuffer, type RowGroupLoad } from './column-buffer.js';
@@ -132,16 +132,12 @@ function compilePair(
       moveKey(cursor, repetition);
       moveValue(cursor, repetition);
     };
-  const moves = record.fields.map(({ name, type }) =>
-    name === 'key' ? moveKey : name === 'value' ? moveValue : skipOf(type),
-  );
+  const moves = record.fields.map(({ name, type }): Move => {
+    return name === 'key' ? moveKey : name === 'value' ? moveValue : compileSkip(type);
+  });
   return (cursor, repetition) => {
     for (const move of moves) move(cursor, repetition);
   };
-}
-
-function skipOf(type: AvroType): Move {
-  return compileSkip(type);
 }
 
 function compileRepeated(draft: Draft, levels: Levels, compileItem: (inner: Levels) => Move): Move {

@@ -5,12 +5,14 @@ import { AvroCursor } from '../iceberg/avro/cursor.js';
 import { createPacer } from '../iceberg/avro/pacer.js';
 import { wireType } from '../parquet/thrift/compact-reader.js';
 import { CompactWriter } from '../parquet/thrift/compact-writer.js';
+import { withTrailer } from '../parquet/thrift/footer-trailer.js';
+import type { ChunkPlace } from '../staging/constant-chunk.js';
 import { encodeRowDelta, writeRowDeltaChunk, writeRowDeltaElement } from '../staging/row-delta.js';
 import { displayLocation } from '../storage/display-location.js';
 import type { ObjectInfo, ObjectStore } from '../storage/object-store.js';
 import { takeBlocks, takeHeader } from './avro-blocks.js';
 import { draftRowGroup, type RowGroupDraft, readableColumns } from './compile-columns.js';
-import { type ChunkOfLeaf, type LeafPath, leavesOf, writeLeafChunk, writeSchema } from './encode-columns.js';
+import { type LeafPath, leavesOf, writeLeafChunk, writeSchema } from './encode-columns.js';
 import { ForwardReader } from './forward-reader.js';
 
 /** Asked of storage at a time. */
@@ -96,7 +98,7 @@ function isFull({ load }: RowGroupDraft, { rowCount }: RowGroupWriter): boolean 
 
 interface WrittenRowGroup {
   readonly rowCount: number;
-  readonly chunks: readonly ChunkOfLeaf[];
+  readonly chunks: readonly ChunkPlace[];
   readonly rowDeltaStart: number;
 }
 
@@ -118,10 +120,10 @@ class RowGroupWriter {
   async closeRowGroup({ columns, load }: RowGroupDraft): Promise<void> {
     const { rowCount } = this;
     if (rowCount === 0) return;
-    const chunks: ChunkOfLeaf[] = [];
+    const chunks: ChunkPlace[] = [];
     for (const column of columns) {
       const { pieces, bytes, valueCount } = column.finish();
-      chunks.push({ start: this.#position, bytes, valueCount });
+      chunks.push({ dataPageStart: this.#position, bytes, valueCount });
       for (const piece of pieces) await this.#append(piece);
       this.#position += bytes;
       column.clear();
@@ -146,11 +148,7 @@ class RowGroupWriter {
       writer.list(4, wireType.struct, this.#written.length);
       for (const rowGroup of this.#written) this.#writeRowGroup(writer, rowGroup);
     });
-    const encoded = writer.bytes();
-    const trailer = Buffer.alloc(8);
-    trailer.writeUInt32LE(encoded.length);
-    trailer.write('PAR1', 4, 'latin1');
-    return Buffer.concat([encoded, trailer]);
+    return withTrailer(writer.bytes());
   }
 
   #writeRowGroup(writer: CompactWriter, { rowCount, chunks, rowDeltaStart }: WrittenRowGroup): void {

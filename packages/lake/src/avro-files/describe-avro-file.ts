@@ -71,7 +71,7 @@ function encodeDescription(
       writer.list(1, wireType.struct, leaves.length);
       for (const leaf of leaves) {
         const bytes = estimateBytes(leaf, rowCount, expanded / leaves.length);
-        writeLeafChunk(writer, leaf, { start: end, bytes, valueCount: rowCount });
+        writeLeafChunk(writer, leaf, { dataPageStart: end, bytes, valueCount: rowCount });
         end += bytes;
       }
       writer.i64(2, end);

@@ -1,6 +1,7 @@
 /** The columns of an Avro file as a Parquet footer spells them (Parquet format, `SchemaElement` and `ColumnMetaData`). */
 import { wireType } from '../parquet/thrift/compact-reader.js';
 import type { CompactWriter } from '../parquet/thrift/compact-writer.js';
+import { type ChunkPlace, writeChunk } from '../staging/constant-chunk.js';
 import type { AvroColumn, ColumnShape, LeafEncoding, LeafMeaning } from './avro-columns.js';
 
 const repetitions = { required: 0, optional: 1, repeated: 2 } as const;
@@ -196,28 +197,7 @@ function physicalType({ kind }: LeafEncoding): number {
   }
 }
 
-export interface ChunkOfLeaf {
-  readonly start: number;
-  readonly bytes: number;
-  readonly valueCount: number;
-}
-
 /** The ColumnChunk of a leaf with one uncompressed page of plain values. */
-export function writeLeafChunk(writer: CompactWriter, leaf: LeafPath, chunk: ChunkOfLeaf): void {
-  writer.structElement(() => {
-    writer.i64(2, 0);
-    writer.struct(3, () => {
-      writer.i32(1, physicalType(leaf.encoding));
-      writer.list(2, wireType.i32, 2);
-      writer.integerElement(0);
-      writer.integerElement(3);
-      writer.list(3, wireType.binary, leaf.path.length);
-      for (const name of leaf.path) writer.binaryElement(Buffer.from(name));
-      writer.i32(4, 0);
-      writer.i64(5, chunk.valueCount);
-      writer.i64(6, chunk.bytes);
-      writer.i64(7, chunk.bytes);
-      writer.i64(9, chunk.start);
-    });
-  });
+export function writeLeafChunk(writer: CompactWriter, { path, encoding }: LeafPath, chunk: ChunkPlace): void {
+  writeChunk(writer, physicalType(encoding), path, chunk);
 }

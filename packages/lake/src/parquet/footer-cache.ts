@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { type DataFileInfo, describeAvroFile } from '../avro-files/describe-avro-file.js';
 import { ByteCache } from '../iceberg/cache/byte-cache.js';
+import { headWithTail } from '../storage/head-with-tail.js';
 import type { HeadWithTail, ObjectInfo, ObjectStore } from '../storage/object-store.js';
 import { type BloomFilterReader, isReadWhole, readBloomFilters } from './bloom-filter.js';
 import type { ParquetFooter } from './footer.js';
@@ -87,9 +88,9 @@ export function createFooterCache(options: { readonly maxBytes: number }): Foote
   ): Promise<HeadWithTail> => {
     const options = signal && { signal };
     const hasFooter = avroRows === undefined && Number.isSafeInteger(sizeBytes) && sizeBytes >= minFileBytes;
-    if (!hasFooter || store.headWithTail === undefined || wasRead.get(fileKey(store, location)) === true)
+    if (!hasFooter || wasRead.get(fileKey(store, location)) === true)
       return { info: await store.head(location, options) };
-    return await store.headWithTail(location, { sizeBytes, tailBytes: guessTailBytes(sizeBytes) }, options);
+    return await headWithTail(store, location, { sizeBytes, tailBytes: guessTailBytes(sizeBytes) }, options);
   };
   return {
     get: (store, info, signal) => get(store, info, signal),

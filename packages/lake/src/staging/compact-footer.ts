@@ -3,6 +3,7 @@ import type { ParquetFooter } from '../parquet/footer.js';
 import type { ParquetNode } from '../parquet/schema.js';
 import { CompactReader, wireType } from '../parquet/thrift/compact-reader.js';
 import { CompactWriter } from '../parquet/thrift/compact-writer.js';
+import { withTrailer } from '../parquet/thrift/footer-trailer.js';
 import type { CompactLayout, PlacedChunk, PlacedRowGroup } from './compact-layout.js';
 import { writeRowDeltaChunk, writeRowDeltaElement } from './row-delta.js';
 import type { Selection } from './selection.js';
@@ -30,11 +31,7 @@ export function encodeCompactFooter(
         writer.structElement(() => writer.struct(1, () => undefined));
     }
   });
-  const encoded = writer.bytes();
-  const trailer = Buffer.alloc(8);
-  trailer.writeUInt32LE(encoded.length);
-  trailer.write('PAR1', 4, 'latin1');
-  return Buffer.concat([encoded, trailer]);
+  return withTrailer(writer.bytes());
 }
 
 /** Whole top-level columns are kept, so only the root's child count changes. Answers the kept column numbers. */

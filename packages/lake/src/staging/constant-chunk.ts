@@ -63,26 +63,32 @@ function pageHeader(type: number, bytes: number, writeRest: (header: CompactWrit
 }
 
 export interface ChunkPlace {
+  /** Of plain values there is none. */
   readonly dictionaryStart?: number;
   readonly dataPageStart: number;
   readonly bytes: number;
-  readonly rowCount: number;
+  readonly valueCount: number;
 }
 
-/** The ColumnChunk of an uncompressed top-level column. */
-export function writeChunk(writer: CompactWriter, type: number, name: string, place: ChunkPlace): void {
-  const { dictionaryStart, dataPageStart, bytes, rowCount } = place;
+/** The ColumnChunk of an uncompressed column; `path` are the names that lead to it. */
+export function writeChunk(
+  writer: CompactWriter,
+  type: number,
+  path: readonly string[],
+  place: ChunkPlace,
+): void {
+  const { dictionaryStart, dataPageStart, bytes, valueCount } = place;
   writer.structElement(() => {
     writer.i64(2, 0);
     writer.struct(3, () => {
       writer.i32(1, type);
       writer.list(2, listOfIntegers, 2);
       writer.integerElement(plain);
-      writer.integerElement(rleDictionary);
-      writer.list(3, listOfBinaries, 1);
-      writer.binaryElement(Buffer.from(name));
+      writer.integerElement(dictionaryStart === undefined ? rle : rleDictionary);
+      writer.list(3, listOfBinaries, path.length);
+      for (const name of path) writer.binaryElement(Buffer.from(name));
       writer.i32(4, 0);
-      writer.i64(5, rowCount);
+      writer.i64(5, valueCount);
       writer.i64(6, bytes);
       writer.i64(7, bytes);
       writer.i64(9, dataPageStart);

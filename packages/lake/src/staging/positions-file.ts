@@ -5,6 +5,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { deletionColumns } from '../deletes/deleted-rows.js';
 import { CompactWriter } from '../parquet/thrift/compact-writer.js';
+import { withTrailer } from '../parquet/thrift/footer-trailer.js';
 import {
   byteArrayType,
   encodeConstantChunk,
@@ -45,16 +46,16 @@ export async function writePositionsFile(
   await append(constant.bytes);
   await append(
     encodeFooter(count, (writer) => {
-      writeChunk(writer, int64Type, deletionColumns.position, {
+      writeChunk(writer, int64Type, [deletionColumns.position], {
         dataPageStart: start,
         bytes: positionBytes,
-        rowCount: count,
+        valueCount: count,
       });
-      writeChunk(writer, byteArrayType, deletionColumns.file, {
+      writeChunk(writer, byteArrayType, [deletionColumns.file], {
         dictionaryStart: constantStart,
         dataPageStart: constantStart + constant.dataPageOffset,
         bytes: constant.bytes.length,
-        rowCount: count,
+        valueCount: count,
       });
       return positionBytes + constant.bytes.length;
     }),
@@ -82,11 +83,7 @@ function encodeFooter(rowCount: number, writeChunks: (writer: CompactWriter) => 
         writer.i64(3, rowCount);
       });
   });
-  const encoded = writer.bytes();
-  const trailer = Buffer.alloc(8);
-  trailer.writeUInt32LE(encoded.length);
-  trailer.write('PAR1', 4, 'latin1');
-  return Buffer.concat([encoded, trailer]);
+  return withTrailer(writer.bytes());
 }
 
 function writeColumn(writer: CompactWriter, type: number, name: string): void {

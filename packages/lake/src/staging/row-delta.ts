@@ -27,10 +27,10 @@ export function writeRowDeltaChunk(
   start: number,
   rowCount: number,
 ): void {
-  writeChunk(writer, int64Type, rowDeltaName, {
+  writeChunk(writer, int64Type, [rowDeltaName], {
     dictionaryStart: start,
     dataPageStart: start + chunk.dataPageOffset,
     bytes: chunk.bytes.length,
-    rowCount,
+    valueCount: rowCount,
   });
 }

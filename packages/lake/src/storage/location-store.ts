@@ -1,5 +1,6 @@
 import { QueryError } from '@svc/base';
 import { displayLocation } from './display-location.js';
+import { headWithTail } from './head-with-tail.js';
 import type { ObjectStore } from './object-store.js';
 
 /** What a location may begin with; `s3` stands for `s3a` and `s3n` too, `file` for plain paths. */
@@ -50,14 +51,8 @@ export function createRoutedStore(
   return {
     ...(scope !== undefined && { scope }),
     head: async (location, options) => storeOf(location).head(location, options),
-    headWithTail: async (location, believed, options) => {
-      const store = storeOf(location);
-      return (
-        (await store.headWithTail?.(location, believed, options)) ?? {
-          info: await store.head(location, options),
-        }
-      );
-    },
+    headWithTail: async (location, believed, options) =>
+      headWithTail(storeOf(location), location, believed, options),
     read: async (location, options) => storeOf(location).read(location, options),
     readRanges: async (location, ranges, options) => storeOf(location).readRanges(location, ranges, options),
     list: async (folder, options) => storeOf(folder).list(folder, options),

@@ -2,6 +2,18 @@ import { isJsonObject, type JsonValue } from '../json/lossless.js';
 import { quoteIdentifier } from '../text/literals.js';
 import { PlanNotUnderstood, PlanReader } from './plan-reader.js';
 
+/** Of up to 64 bits. */
+export const integerTypeNames = [
+  'TINYINT',
+  'SMALLINT',
+  'INTEGER',
+  'BIGINT',
+  'UTINYINT',
+  'USMALLINT',
+  'UINTEGER',
+  'UBIGINT',
+] as const;
+
 /** A type of the engine. `id` is its name for plain types: BIGINT, TIMESTAMP WITH TIME ZONE, … */
 export type LogicalType =
   | { readonly kind: 'plain'; readonly id: string }

@@ -1,5 +1,5 @@
 import { isJsonObject, JsonNumber, type JsonValue } from '../json/lossless.js';
-import { type LogicalType, readLogicalType } from './logical-type.js';
+import { integerTypeNames, type LogicalType, readLogicalType } from './logical-type.js';
 import { PlanNotUnderstood, PlanReader } from './plan-reader.js';
 
 /** An exact constant; the forms are those of `Literal` in scan-request.ts. */
@@ -21,14 +21,7 @@ export type PlanValue =
   | { readonly kind: 'nested'; readonly type: LogicalType; readonly children: readonly PlanValue[] };
 
 const integerTypes: ReadonlySet<string> = new Set([
-  'TINYINT',
-  'SMALLINT',
-  'INTEGER',
-  'BIGINT',
-  'UTINYINT',
-  'USMALLINT',
-  'UINTEGER',
-  'UBIGINT',
+  ...integerTypeNames,
   'HUGEINT',
   'UHUGEINT',
   'DECIMAL',

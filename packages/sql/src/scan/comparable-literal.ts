@@ -1,4 +1,4 @@
-import { type LogicalType, printLogicalType } from '../plan/logical-type.js';
+import { integerTypeNames, type LogicalType, printLogicalType } from '../plan/logical-type.js';
 import type { PlanComparison } from '../plan/plan-expression.js';
 import type { PlanValue } from '../plan/plan-value.js';
 import type { ComparisonOperator, Literal } from './scan-request.js';
@@ -6,14 +6,7 @@ import type { ComparisonOperator, Literal } from './scan-request.js';
 /** Types whose order in files is the engine's order. Not among them: intervals, TIMETZ (by instant), nested types. */
 const comparableTypes: ReadonlySet<string> = new Set([
   'BOOLEAN',
-  'TINYINT',
-  'SMALLINT',
-  'INTEGER',
-  'BIGINT',
-  'UTINYINT',
-  'USMALLINT',
-  'UINTEGER',
-  'UBIGINT',
+  ...integerTypeNames,
   'HUGEINT',
   'UHUGEINT',
   'DECIMAL',

@@ -5,7 +5,7 @@
  */
 
 import { columnCount, leftColumnCount } from '../plan/column-count.js';
-import { type LogicalType, printLogicalType } from '../plan/logical-type.js';
+import { integerTypeNames, type LogicalType, printLogicalType } from '../plan/logical-type.js';
 import type { PlanExpression } from '../plan/plan-expression.js';
 import type { JoinNode, JoinType, PlanNode } from '../plan/plan-node.js';
 import { inputsOf } from '../plan/read-plan.js';
@@ -137,14 +137,7 @@ function uncast(expression: PlanExpression): PlanExpression {
 }
 
 const keyTypes: ReadonlySet<string> = new Set([
-  'TINYINT',
-  'SMALLINT',
-  'INTEGER',
-  'BIGINT',
-  'UTINYINT',
-  'USMALLINT',
-  'UINTEGER',
-  'UBIGINT',
+  ...integerTypeNames,
   'DECIMAL',
   'VARCHAR',
   'UUID',

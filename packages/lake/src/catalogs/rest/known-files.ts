@@ -4,6 +4,7 @@
  */
 import { QueryError } from '@svc/base';
 import { LRUCache } from 'lru-cache';
+import { headWithTail } from '../../storage/head-with-tail.js';
 import type { ObjectInfo, ObjectStore } from '../../storage/object-store.js';
 import { isBelow } from './location-prefix.js';
 
@@ -69,9 +70,7 @@ function remembering(
     async headWithTail(location, believed, options) {
       const known = files.get(keyOf(location));
       if (known !== undefined) return { info: known };
-      const found = (await store.headWithTail?.(location, believed, options)) ?? {
-        info: await store.head(location, options),
-      };
+      const found = await headWithTail(store, location, believed, options);
       remember(found.info);
       return found;
     },

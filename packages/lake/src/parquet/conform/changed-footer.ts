@@ -3,6 +3,7 @@ import type { ParquetFooter } from '../footer.js';
 import type { ParquetNode } from '../schema.js';
 import { CompactReader, wireType } from '../thrift/compact-reader.js';
 import { CompactWriter } from '../thrift/compact-writer.js';
+import { withTrailer } from '../thrift/footer-trailer.js';
 import type { FixedChunk } from './fixed-chunk.js';
 
 export interface FooterChanges {
@@ -39,11 +40,7 @@ export function encodeChangedFooter(footer: ParquetFooter, changes: FooterChange
       return true;
     });
   });
-  const encoded = writer.bytes();
-  const trailer = Buffer.alloc(8);
-  trailer.writeUInt32LE(encoded.length);
-  trailer.write('PAR1', 4, 'latin1');
-  return Buffer.concat([encoded, trailer]);
+  return withTrailer(writer.bytes());
 }
 
 function writeSchema(writer: CompactWriter, footer: ParquetFooter, { fixedLengths }: FooterChanges): void {
