@@ -16,6 +16,14 @@ export {
   type WholeColumns,
 } from './request.js';
 export { type FragmentResult, runFragment } from './runtime.js';
+export type {
+  FragmentExecutor,
+  FragmentSplit,
+  FragmentTask,
+  SplitEvent,
+  SplitRequest,
+  SplitRun,
+} from './splits/split-task.js';
 export { engineType } from './views/engine-type.js';
 export { sessionStatements } from './views/session-sql.js';
 export {

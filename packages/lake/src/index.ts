@@ -109,3 +109,4 @@ export { StorageTraffic } from './storage/remote/storage-traffic.js';
 export type { S3CredentialProvider, S3Credentials } from './storage/s3/renewing-credentials.js';
 export type { S3Access } from './storage/s3/s3-connection.js';
 export { createS3Store, type S3StoreOptions } from './storage/s3/s3-store.js';
+export type { GrantedPrefix, StoreGrant } from './storage/store-grant.js';

@@ -47,6 +47,13 @@ export type {
   ScanRequest,
 } from './scan/scan-request.js';
 export { type PlannedScan, scanRequests } from './scan/scan-requests.js';
+export {
+  type Stage,
+  type StageColumn,
+  type StagedPlan,
+  type StageScan,
+  stageNamespace,
+} from './stages/staged-plan.js';
 export { classify } from './statements/classify.js';
 export type {
   CreateSchema,

@@ -207,6 +207,23 @@ export const errorCodes = {
     'Another Flight service could not be reached or did not answer as it should.',
     true,
   ),
+  EXECUTOR_LOST: row(
+    'external',
+    'UNAVAILABLE',
+    'A worker or function went away, or answered what it should not, while it ran a part of the query.',
+    true,
+  ),
+  NO_EXECUTOR: row(
+    'resources',
+    'UNAVAILABLE',
+    'No worker or function of the kind that `svc.execution` asks for can be reached.',
+    true,
+  ),
+  FRAGMENT_REFUSED: row(
+    'internal',
+    'PERMISSION_DENIED',
+    'A worker or function does not take the fragment: its signature, age, user or version is not as it must be.',
+  ),
   COMMIT_CONFLICT: row('external', 'FAILED_PRECONDITION', 'Another writer changed the table first.', true),
   COMMIT_OUTCOME_UNKNOWN: row(
     'external',

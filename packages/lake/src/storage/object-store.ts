@@ -2,6 +2,7 @@
  * Where files lie. Implementations: the local file system; S3 and web servers (read only) in folders beside it.
  * Locations are the URIs or paths that table metadata names. Every error names the location.
  */
+import type { StoreGrant } from './store-grant.js';
 
 export interface ObjectInfo {
   readonly location: string;
@@ -78,6 +79,8 @@ export interface ObjectStore {
   delete(location: string, options?: ReadOptions): Promise<void>;
   /** The path of the file when it lies on this machine's disk, so that it may be read in place. */
   localPath(location: string): string | undefined;
+  /** What another machine needs to open the same files as the same user. Absent where that cannot be. */
+  grant?(signal?: AbortSignal): Promise<StoreGrant>;
 }
 
 export interface ListEntry {
