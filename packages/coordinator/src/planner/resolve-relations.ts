@@ -5,7 +5,7 @@
  */
 import { QueryError } from '@svc/base';
 import type { FragmentView } from '@svc/fragment-fn';
-import type { LoadedView } from '@svc/lake';
+import { type LoadedView, mapConcurrently } from '@svc/lake';
 import { deserializeQuery, rewriteTables, tableKey, writeSerializedSql } from '@svc/sql';
 import type { CatalogDirectory } from '../catalogs/catalog-directory.js';
 import { loadingOnce } from '../catalogs/loading-once.js';
@@ -65,9 +65,32 @@ export async function resolveRelations(
     usesStatementValues: false,
     pinnedCount: 0,
   };
+  await loadBeside(state, requests, session.settings);
   for (const request of requests) await resolve(state, request, session.settings, []);
   const { usesStatementValues } = state;
   return { tables: [...state.tables.values()], views: [...state.views.values()], usesStatementValues };
+}
+
+/** Of a catalog far away each load takes its time: these do not wait for each other. */
+const maxConcurrentLoads = 8;
+
+/** Asks for the tables before they are resolved one by one, which finds their answers, and throws the first failure. */
+async function loadBeside(
+  { catalogs, signal }: Resolving,
+  requests: readonly TableRequest[],
+  settings: SessionSettings,
+): Promise<void> {
+  if (requests.length < 2) return;
+  const load = async ({ name }: TableRequest): Promise<void> => {
+    try {
+      const { catalog, identifier } = placeOf(name, settings, catalogs);
+      if (isInformationSchema(identifier.namespace)) return;
+      await catalogs.get(catalog).catalog.loadTable(identifier, { signal });
+    } catch {
+      // It is thrown again when its turn comes, unless the name is a view's.
+    }
+  };
+  await mapConcurrently(requests, { maxConcurrent: maxConcurrentLoads }, load);
 }
 
 /** `path`: the views that are being resolved, from the outermost. */
@@ -139,12 +162,15 @@ async function addView(state: Resolving, { request, settings, place, view, path 
   refuseInView(query, name);
   const { namesRowLineage } = query.gated;
   const viewNames = new Map<string, string>();
+  const requests: TableRequest[] = [];
   for (const reference of query.gated.tables) {
     const suffix = `v${state.pinnedCount++}`;
     const request = await pinReference(state.dependencies, reference, suffix, state);
     if (request.viewName !== undefined) viewNames.set(tableKey(reference), request.viewName);
-    await resolve(state, { ...request, namesRowLineage }, own, [...path, key]);
+    requests.push({ ...request, namesRowLineage });
   }
+  await loadBeside(state, requests, own);
+  for (const request of requests) await resolve(state, request, own, [...path, key]);
   state.usesStatementValues ||= query.gated.usesStatementValues;
   state.views.set(key, {
     catalog,

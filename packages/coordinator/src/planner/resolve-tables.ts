@@ -81,8 +81,7 @@ export interface FilesSource extends Pick<FragmentFiles, 'call'> {
   plan(request: ScanRequest, signal: AbortSignal): Promise<Pick<FragmentFiles, 'files' | 'unread'>>;
 }
 
-export interface ResolveOptions {
-  readonly requests: readonly TableRequest[];
+interface ResolveOptions {
   readonly settings: SessionSettings;
   readonly catalogs: CatalogDirectory;
   readonly signal: AbortSignal;
@@ -91,21 +90,11 @@ export interface ResolveOptions {
 /** Tables by their names, however often and in whatever case they are named. */
 export type ResolvedTables = Map<string, ResolvedTable>;
 
-/**
- * Loads the tables that a statement names; each is one of the answer, however often and in whatever case it is named.
- * Throws TABLE_NOT_FOUND and the like, naming it as written.
- */
-export async function resolveTables(options: ResolveOptions): Promise<readonly ResolvedTable[]> {
-  const resolved: ResolvedTables = new Map();
-  for (const request of options.requests) await addTable(resolved, request, options);
-  return [...resolved.values()];
-}
-
-/** Loads one more table, unless it is there. */
+/** Loads one more table, unless it is there. Throws TABLE_NOT_FOUND and the like, naming it as written. */
 export async function addTable(
   resolved: ResolvedTables,
   request: TableRequest,
-  options: Omit<ResolveOptions, 'requests'>,
+  options: ResolveOptions,
 ): Promise<void> {
   addResolved(resolved, await resolveOne(request, options));
 }
@@ -132,7 +121,7 @@ function addResolved(resolved: ResolvedTables, table: ResolvedTable): void {
 export async function addMetadataTable(
   resolved: ResolvedTables,
   { name, pin, viewName }: TableRequest,
-  { settings, catalogs, signal, metadataFiles }: Omit<ResolveOptions, 'requests'> & MetadataTableOptions,
+  { settings, catalogs, signal, metadataFiles }: ResolveOptions & MetadataTableOptions,
 ): Promise<boolean> {
   const place = placeOf(name, settings, catalogs);
   const { catalog } = catalogs.get(place.catalog);
@@ -216,7 +205,7 @@ function loadedOf(source: TableSource): LoadedTable | undefined {
 
 async function resolveOne(
   { name, pin, viewName, isAnyPoint = false, namesRowLineage = false }: TableRequest,
-  { settings, catalogs, signal }: Omit<ResolveOptions, 'requests'>,
+  { settings, catalogs, signal }: ResolveOptions,
 ): Promise<ResolvedTable> {
   const place = placeOf(name, settings, catalogs);
   if (isInformationSchema(place.identifier.namespace)) {

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { QueryError } from '@svc/base';
+import { createFileStore, type LoadedTable } from '@svc/lake';
+import type { ReadableCatalog } from '../catalogs/catalog-directory.js';
+import { emptyMetadata } from '../test-support/empty-metadata.js';
+import { directoryOf, fakeCatalog } from '../test-support/fake-catalog.js';
+import { fakeSession } from '../test-support/fake-session.js';
+import type { PlannerDependencies } from './planner-dependencies.js';
+import { resolveRelations } from './resolve-relations.js';
+
+describe('the tables of a statement', () => {
+  it('are asked for beside each other, each once', async () => {
+    const names = ['a', 'b', 'c'];
+    const asked: string[] = [];
+    const allAreAsked = new AbortController();
+    const resolved = await resolve([...names, 'a'], async (name) => {
+      asked.push(name);
+      if (names.every((each) => asked.includes(each))) allAreAsked.abort();
+      else await once(allAreAsked.signal, 'abort');
+      return name;
+    });
+    assert.deepEqual(resolved, names);
+    assert.deepEqual(asked, names);
+  });
+
+  it('fail with the first that cannot be loaded, in the order of the statement', async () => {
+    const failing = resolve(['a', 'b', 'c'], async (name) => {
+      if (name === 'a') return await setImmediate(name);
+      throw new QueryError('CATALOG_ERROR', `No answer for ${name}.`);
+    });
+    await assert.rejects(failing, { code: 'CATALOG_ERROR', message: 'No answer for b.' });
+  });
+
+  it('are one when one table is named twice, even with a commit in between', async () => {
+    assert.deepEqual(await resolve(['t', 'T'], async () => 't'), ['t']);
+  });
+
+  it('cannot be two that the engine would take for one', async () => {
+    await assert.rejects(
+      resolve(['t', 'T'], async (name) => name),
+      { code: 'NOT_SUPPORTED', message: /"T" and "t" differ in case only/ },
+    );
+  });
+});
+
+/** `nameOf`: what the catalog calls a table that was asked for. Somebody commits after every load. */
+async function resolve(names: readonly string[], nameOf: (written: string) => Promise<string>) {
+  const catalogs = directoryOf({ lake: catalogOf(nameOf) });
+  // The rest is for views and metadata tables.
+  const dependencies = { catalogsOf: () => catalogs } as unknown as PlannerDependencies;
+  const { tables } = await resolveRelations(dependencies, {
+    requests: names.map((table) => ({ name: { schema: 's', table }, pin: { kind: 'current' } as const })),
+    session: fakeSession(),
+    signal: new AbortController().signal,
+    nowMs: 0,
+    parameters: 'not bound yet',
+  });
+  return tables.map(({ table }) => table);
+}
+
+function catalogOf(nameOf: (written: string) => Promise<string>): ReadableCatalog {
+  let version = 0;
+  return {
+    ...fakeCatalog({ s: [] }),
+    async loadTable({ namespace, name }): Promise<LoadedTable> {
+      version += 1;
+      const metadataLocation = `/t/v${version}.metadata.json`;
+      const identifier = { namespace, name: await nameOf(name) };
+      return { identifier, metadata: emptyMetadata, metadataLocation, store: createFileStore() };
+    },
+  };
+}
