@@ -19,6 +19,8 @@ export {
   type WholeColumns,
 } from './request.js';
 export { type FragmentResult, runFragment } from './runtime.js';
+export { createLocalExecutor } from './splits/local-executor.js';
+export { runSplits } from './splits/run-splits.js';
 export type {
   FragmentExecutor,
   FragmentSplit,
