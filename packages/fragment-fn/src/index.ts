@@ -1,7 +1,15 @@
+export { type EnvironmentParts, openRemoteEnvironment } from './environment/remote-environment.js';
+export {
+  type EnvironmentDependencies,
+  environmentOf,
+  type FragmentOfStores,
+} from './environment/store-environment.js';
+export { createTableStaging, type TableStaging } from './environment/table-staging.js';
 export { type FragmentEnvironment, queryTimedOut, type StagedTable } from './leased-fragment.js';
 export {
   type FileToRead,
   type FragmentFiles,
+  type FragmentInput,
   type FragmentJoinKeys,
   type FragmentKey,
   type FragmentLane,
@@ -13,9 +21,13 @@ export {
   type FragmentTable,
   type FragmentView,
   fragmentProtocolVersion,
+  type InputPart,
+  type InputRows,
   type WholeColumns,
 } from './request.js';
 export { type FragmentResult, runFragment } from './runtime.js';
+export { createLocalExecutor } from './splits/local-executor.js';
+export { runSplits } from './splits/run-splits.js';
 export type {
   FragmentExecutor,
   FragmentSplit,
@@ -36,6 +48,9 @@ export {
   stubViewSql,
   viewSql,
 } from './views/view-sql.js';
+export { decodeEventHeader, type EventHeader, encodeEventHeader } from './wire/event-codec.js';
+export { remoteTask } from './wire/remote-task.js';
+export { decodeTask, encodeTask, type RemoteTask } from './wire/task-codec.js';
 export {
   type WriteOptions,
   type WrittenFile,

@@ -3,23 +3,34 @@
  * files have in common.
  */
 import { type LinkedAbort, linkAbort, QueryError } from '@svc/base';
-import type { EngineLease, EnginePool, EngineProfile, EngineProgress } from '@svc/engine';
+import type { EngineLease, EnginePool, EngineProfile, EngineProgress, EngineResult } from '@svc/engine';
 import { type DirectRead, mapConcurrently } from '@svc/lake';
 import type { ScanFilter } from '@svc/sql';
 import { gatherTables } from './gather-tables.js';
+import { ingestInput, inputBytes, onePiece } from './input-rows.js';
 import { narrowTables } from './keys/narrow-tables.js';
 import { namingOriginalFiles } from './original-files.js';
 import {
   type FragmentFiles,
+  type FragmentInput,
+  type FragmentLimits,
   type FragmentRequest,
   type FragmentScan,
   type FragmentStatistics,
   type FragmentTable,
   fragmentProtocolVersion,
+  type InputPart,
 } from './request.js';
 import { sessionStatements } from './views/session-sql.js';
 import type { StagedDeletes, StagedGroup } from './views/staged-group.js';
-import { filesViewSql, type PlacedFile, rowsTableSql, scanViewSql, viewSql } from './views/view-sql.js';
+import {
+  engineColumns,
+  filesViewSql,
+  type PlacedFile,
+  rowsTableSql,
+  scanViewSql,
+  viewSql,
+} from './views/view-sql.js';
 
 /** A table whose chunks now lie in the engine's input folder; nothing of it where the request brought its rows. */
 export interface StagedTable {
@@ -57,6 +68,8 @@ export interface FragmentEnvironment {
   bytesToStage?(table: FragmentScan, signal: AbortSignal): Promise<number>;
   /** Told of each table of which less is read than was planned. */
   onNarrowed?(planned: FragmentScan, narrowed: FragmentScan): void;
+  /** The bytes of a part of an earlier stage's rows, as they come; absent where rows of others come along or not at all. */
+  readPart?(table: FragmentInput, part: InputPart, signal: AbortSignal): AsyncIterable<Uint8Array>;
   /** Brings files that the statement names; absent where statements read none. */
   stageFiles?(table: FragmentFiles, directory: string, signal: AbortSignal): Promise<StagedTable>;
 }
@@ -205,17 +218,21 @@ async function stageTable(
   switch (table.kind) {
     case 'scan':
       return await environment.stage(table, directory, signal);
-    case 'rows': {
-      const bytesStaged = table.rows.byteLength;
-      const describeColumns = async () => undefined;
-      return { groups: [], filesRead: 0, bytesStaged, bytesFetched: 0, describeColumns };
-    }
+    case 'rows':
+      return broughtAlong(table.rows.byteLength);
+    case 'input':
+      return broughtAlong(inputBytes(table.rows));
     case 'files': {
       const staged = await environment.stageFiles?.(table, directory, signal);
       if (staged === undefined) throw new QueryError('INTERNAL_ERROR', 'Nobody here reads files by name.');
       return staged;
     }
   }
+}
+
+/** Rows that the engine is given when its tables are made. */
+export function broughtAlong(bytesStaged: number): StagedTable {
+  return { groups: [], filesRead: 0, bytesStaged, bytesFetched: 0, describeColumns: async () => undefined };
 }
 
 /** All that the engine may say something of: tables' files, and those that list deleted rows. */
@@ -225,7 +242,7 @@ export function stagedGroups(staged: readonly StagedTable[]): readonly StagedGro
 
 /** Makes the names that the fragment's SQL uses. */
 export async function bindTables(
-  { request, link, lease }: LeasedFragment,
+  { request, environment, link, lease }: LeasedFragment,
   staged: readonly StagedTable[],
 ): Promise<void> {
   const tables = request.tables.flatMap((table, index) => tableSql(table, staged[index]) ?? []);
@@ -237,7 +254,7 @@ export async function bindTables(
     if (table.kind === 'rows') {
       const name = { catalog: table.catalog, schema: table.schema, table: table.table };
       await lease.ingest(name, onePiece(table.rows), link.signal);
-    }
+    } else if (table.kind === 'input') await ingestInput(table, { environment, lease, signal: link.signal });
 }
 
 function tableSql(table: FragmentTable, staged: StagedTable | undefined): string | undefined {
@@ -246,20 +263,44 @@ function tableSql(table: FragmentTable, staged: StagedTable | undefined): string
     case 'scan':
       return scanSql(table, staged);
     case 'rows':
+      return rowsTableSql(table, engineColumns(table.columns));
+    case 'input':
       return rowsTableSql(table, table.columns);
     case 'files':
       return filesViewSql(table, staged?.files ?? []);
   }
 }
 
-function scanSql(table: FragmentScan, staged: StagedTable | undefined): string {
+export function scanSql(table: FragmentScan, staged: StagedTable | undefined): string {
   const { columns, counted } = table.scan;
   const parts = [...(staged?.groups ?? []), ...(counted ? [counted] : [])];
   return scanViewSql(table, columns, parts, staged?.deletes);
 }
 
-async function* onePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
-  yield bytes;
+/**
+ * Starts the SQL over the tables that `bind` makes: as a statement, or where it answers whole columns of `onlyTable` and
+ * their pages can be read so, without one.
+ */
+export async function startStatement(
+  { request, options, link, lease }: LeasedFragment,
+  onlyTable: StagedTable | undefined,
+  bind: () => Promise<void> = async () => undefined,
+): Promise<EngineResult> {
+  const { wholeColumns } = request;
+  const direct = wholeColumns && (await onlyTable?.describeColumns(wholeColumns.columns));
+  if (wholeColumns !== undefined && direct !== undefined) {
+    options.onExecuting?.();
+    return await lease.readParquet({ ...direct, schema: wholeColumns.schema, signal: link.signal });
+  }
+  await bind();
+  options.onExecuting?.();
+  return await lease.query({
+    sql: request.sql,
+    ...(request.parameters === undefined ? {} : { parameters: request.parameters }),
+    arrow: request.arrow,
+    signal: link.signal,
+    ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+  });
 }
 
 export function fragmentStatistics(
@@ -279,6 +320,13 @@ export function fragmentStatistics(
     peakMemoryBytes: profile.peakMemoryBytes,
     ...times,
   };
+}
+
+export function resultTooLarge({ resultBytes }: FragmentLimits): QueryError {
+  return new QueryError(
+    'RESULT_TOO_LARGE',
+    `The result is larger than its limit of ${resultBytes} bytes (query.max_result_bytes, or SET svc.max_result_bytes): add a LIMIT or aggregate.`,
+  );
 }
 
 /** QUERY_TIMEOUT of a query that was given this long. */
