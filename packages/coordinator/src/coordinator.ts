@@ -15,6 +15,7 @@ import type { ScanLock } from './identity/lifecycle/scan-lock.js';
 import { type OpenIdentity, openIdentity, type SignInFacts } from './identity/open-identity.js';
 import { SessionStore } from './identity/session-store.js';
 import { type PlannedStatement, plannedBytes } from './planner/planned-statement.js';
+import type { Executors } from './scheduler/executors.js';
 import { createPlanning } from './service/create-planning.js';
 import { createRunning } from './service/create-running.js';
 import { createStatements } from './service/create-statements.js';
@@ -30,6 +31,8 @@ export interface CoordinatorOptions {
   readonly version: string;
   /** Milliseconds since 1970, by which sessions and tickets expire and queries are timed. Default: the system's. */
   readonly now?: () => number;
+  /** Where fragments may run besides the hosts of this process. */
+  readonly executors?: Executors | undefined;
 }
 
 export interface Listener {
@@ -85,8 +88,11 @@ function assemble(options: CoordinatorOptions, parts: Parts): Coordinator {
   const { pool, lake, identity, audit, lock } = parts;
   const { config, logger, metrics, version } = options;
   const now = options.now ?? Date.now;
-  const planning = createPlanning({ config, pool, lake, metrics });
-  const runner = createRunning({ config, pool, metrics, logger, lake, now, audit });
+  const planning = createPlanning({ config, pool, lake, metrics, executors: options.executors });
+  const runner = createRunning({
+    ...{ config, pool, metrics, logger, lake, now, audit },
+    executors: options.executors,
+  });
   const planner = createStatements({ planning, runner, lake, version });
   const sessions = new SessionStore({
     idleTimeoutMs: config['session.idle_timeout_secs'] * 1000,

@@ -18,7 +18,7 @@ export {
   type InputRows,
   type WholeColumns,
 } from './request.js';
-export { type FragmentResult, runFragment } from './runtime.js';
+export { type FragmentResult, resultTooLarge, runFragment } from './runtime.js';
 export type {
   FragmentExecutor,
   FragmentSplit,

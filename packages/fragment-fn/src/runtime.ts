@@ -115,7 +115,7 @@ function limitedMessages(
             next.value.release();
             await source.return?.();
             link[Symbol.dispose]();
-            throw resultTooLarge(request);
+            throw resultTooLarge(request.limits.resultBytes);
           }
           return next;
         },
@@ -132,9 +132,9 @@ function limitedMessages(
   };
 }
 
-function resultTooLarge(request: FragmentRequest): QueryError {
+export function resultTooLarge(maxBytes: number): QueryError {
   return new QueryError(
     'RESULT_TOO_LARGE',
-    `The result is larger than its limit of ${request.limits.resultBytes} bytes (query.max_result_bytes, or SET svc.max_result_bytes): add a LIMIT or aggregate.`,
+    `The result is larger than its limit of ${maxBytes} bytes (query.max_result_bytes, or SET svc.max_result_bytes): add a LIMIT or aggregate.`,
   );
 }

@@ -7,7 +7,9 @@ export interface Executors {
   lambda(): FragmentExecutor | undefined;
 }
 
-export const noExecutors: Executors = { workers: () => [], lambda: () => undefined };
+export function hasExecutors(executors: Executors): boolean {
+  return executors.workers().length > 0 || executors.lambda() !== undefined;
+}
 
 /** Kinds of executors that a statement's fragments are sent to. */
 export type ExecutorKinds = readonly ('workers' | 'lambda')[];

@@ -47,6 +47,7 @@ export class GatheredRows {
   #spoolWork = Promise.resolve();
   #heldBytes = 0;
   #rows = 0n;
+  #schema: Uint8Array | undefined;
   #state: 'open' | 'complete' | 'closed' = 'open';
   #error: QueryError | undefined;
   /** Messages that the reader has. */
@@ -71,6 +72,17 @@ export class GatheredRows {
   /** Rows that count. */
   get rowCount(): bigint {
     return this.#rows;
+  }
+
+  /** Encapsulated Arrow IPC schema message; known once a split has been begun. */
+  get schema(): Uint8Array | undefined {
+    return this.#schema;
+  }
+
+  /** Answers the schema that counts: the first one. */
+  begin(schema: Uint8Array): Uint8Array {
+    this.#schema ??= schema;
+    return this.#schema;
   }
 
   open(): SplitRows {

@@ -1,5 +1,6 @@
 /** Runs one stage's splits on executors, and has their rows gathered. Ends when each split has ended once. */
-import { abortable, linkAbort, QueryError, throwIfAborted } from '@svc/base';
+import { AsyncResource } from 'node:async_hooks';
+import { abortable, linkAbort, type Metrics, openSpan, QueryError, throwIfAborted } from '@svc/base';
 import type {
   FragmentExecutor,
   FragmentSplit,
@@ -14,7 +15,7 @@ import type { Dispatched, Dispatcher, WorkSource } from './dispatcher.js';
 import type { ExecutorHealth } from './executor-health.js';
 import { failureKind, maxAttempts } from './failure.js';
 import type { GatheredRows } from './gathered-rows.js';
-import { SplitQueue, type SplitState } from './split-queue.js';
+import { SplitQueue } from './split-queue.js';
 import { TaskRun } from './task-run.js';
 
 export interface SplitStageOptions {
@@ -26,6 +27,7 @@ export interface SplitStageOptions {
   readonly dispatcher: Dispatcher;
   readonly health: ExecutorHealth;
   readonly elapsed: () => number;
+  readonly metrics: Pick<Metrics, 'fragments' | 'fragmentDuration' | 'fragmentSplits'>;
   /** Where the answer's schema is known, that of the splits must be the same. */
   readonly schema?: Uint8Array | undefined;
   taskOf(fragmentId: number, splits: readonly FragmentSplit[]): FragmentTask;
@@ -45,6 +47,8 @@ const endMs = 1000;
 
 export class SplitStage implements WorkSource {
   readonly queryId: string;
+  /** Tasks are begun by whoever frees a slot, and are this query's nevertheless: in logs and traces. */
+  readonly #scope = new AsyncResource('SplitStage');
   readonly #options: SplitStageOptions;
   readonly #queue: SplitQueue;
   readonly #ended: Promise<void>;
@@ -52,31 +56,16 @@ export class SplitStage implements WorkSource {
   readonly #tasks = new Map<TaskRun, Promise<void>>();
   #running = 0;
   #idleSinceMs: number | undefined;
-  #schema: Uint8Array | undefined;
   #signal: AbortSignal | undefined;
-  #gotSchema: () => void = () => undefined;
-  readonly #schemaKnown: Promise<void>;
 
   constructor(options: SplitStageOptions) {
     this.#options = options;
     this.queryId = options.queryId;
-    this.#schema = options.schema;
     this.#queue = new SplitQueue(options.splits, options.elapsed);
     this.#ended = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
     });
     this.#ended.catch(() => undefined);
-    this.#schemaKnown = new Promise((resolve) => {
-      this.#gotSchema = resolve;
-    });
-    if (this.#schema !== undefined) this.#gotSchema();
-  }
-
-  /** Encapsulated Arrow IPC schema of the rows; known once a split has been begun. */
-  async schema(signal: AbortSignal): Promise<Uint8Array> {
-    await abortable(this.#schemaKnown, signal);
-    if (this.#schema === undefined) throw new QueryError('INTERNAL_ERROR', 'A stage has no schema.');
-    return this.#schema;
   }
 
   /** Throws the first error that no other try can mend, or the signal's. No task is left then. */
@@ -121,7 +110,7 @@ export class SplitStage implements WorkSource {
       executor: taken.executor,
       run: async () => {
         const task = new TaskRun(taken.executor, taken.states, this.#options.elapsed());
-        const ended = this.#runTask(task, signal);
+        const ended = this.#scope.runInAsyncScope(() => this.#runTask(task, signal));
         this.#tasks.set(task, ended);
         await ended;
         this.#tasks.delete(task);
@@ -153,25 +142,33 @@ export class SplitStage implements WorkSource {
     const { elapsed, health, report, stage, nextFragmentId } = this.#options;
     const fragmentId = nextFragmentId();
     let error: QueryError | undefined;
+    const span = openSpan('dispatch_to_worker', { worker: executor.name, stage, splits: states.length });
     try {
       using link = linkAbort(signal);
       task.onLeft = () => link.abort(new QueryError('CANCELLED', 'Others were sooner.'));
-      await this.#readTask(task, fragmentId, link.signal);
+      await span.within(() => this.#readTask(task, fragmentId, link.signal));
     } catch (caught) {
       error = QueryError.from(caught);
     }
     const isUnwanted = signal.aborted || states.every(({ status }) => status === 'done');
     if (error !== undefined && !isUnwanted) this.#onFailure(task, error);
     else if (error === undefined) health.praise(executor.name);
+    span.end(error?.code);
     task.drop();
     for (const state of states) this.#queue.leave(state, executor.name);
+    const { metrics } = this.#options;
+    const outcome = error === undefined ? 'ok' : isUnwanted ? 'cancelled' : 'failed';
+    metrics.fragments.inc({ executor: executor.kind, outcome });
+    metrics.fragmentDuration.observe({ executor: executor.kind }, (elapsed() - task.startedMs) / 1000);
+    const again = states.filter(({ attempts }) => attempts > 1).length;
+    metrics.fragmentSplits.inc({ outcome: 'sent_again' }, again);
     report({
       fragmentId,
       stage,
       worker: executor.name,
       splits: states.map(({ split }) => split.id),
       ended: task.ended,
-      retries: states.filter(({ attempts }) => attempts > 1).length,
+      retries: again,
       durationMs: elapsed() - task.startedMs,
       ...task.totals,
       errorCode: isUnwanted && error !== undefined ? 'CANCELLED' : error?.code,
@@ -240,6 +237,7 @@ export class SplitStage implements WorkSource {
     if (this.#queue.end(state, durationMs)) {
       task.rowsOf(state, this.#options.rows).commit();
       this.#options.count(event.statistics);
+      this.#options.metrics.fragmentSplits.inc({ outcome: 'ended' });
       this.#options.health.praise(task.executor.name);
       for (const other of this.#tasks.keys()) if (other !== task) other.leaveIfDone();
       if (this.#queue.isDone) this.#settle?.resolve();
@@ -247,10 +245,9 @@ export class SplitStage implements WorkSource {
   }
 
   #checkSchema(schema: Uint8Array): void {
-    this.#schema ??= schema;
-    this.#gotSchema();
+    const { rows, schema: announced } = this.#options;
     // Nobody can tell which of two is right, and only one node's answer is what was announced.
-    if (!isSameSchema(schema, this.#schema))
+    if (!isSameSchema(schema, rows.begin(announced ?? schema)))
       throw new QueryError('INTERNAL_ERROR', 'Fragments of one stage answered different columns.');
   }
 

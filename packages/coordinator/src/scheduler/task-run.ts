@@ -10,13 +10,15 @@ export class TaskRun {
   readonly #rowCounts = new Map<SplitState, number>();
   readonly totals = { rows: 0, bytesReturned: 0, bytesRead: 0, spilledBytes: 0n, peakMemoryBytes: 0n };
   onLeft: () => void = () => undefined;
+  readonly executor: FragmentExecutor;
+  readonly states: readonly SplitState[];
+  readonly startedMs: number;
   #splitSinceMs: number;
 
-  constructor(
-    readonly executor: FragmentExecutor,
-    readonly states: readonly SplitState[],
-    readonly startedMs: number,
-  ) {
+  constructor(executor: FragmentExecutor, states: readonly SplitState[], startedMs: number) {
+    this.executor = executor;
+    this.states = states;
+    this.startedMs = startedMs;
     this.#byId = new Map(states.map((state) => [state.split.id, state]));
     this.#splitSinceMs = startedMs;
   }

@@ -28,34 +28,9 @@ import type { QueryTracker, TrackedQuery } from '../tracker/query-tracker.js';
 import { isSameSchema, schemaChanged } from './schema-check.js';
 import { trackedMessages } from './tracked-messages.js';
 
-/** What fragments are run with. */
-export interface EnvironmentDependencies {
-  readonly pool: EnginePool;
-  /** Brings one table's chunks into the engine's folder. */
-  stage(scan: TableScan, store: ObjectStore, directory: string, signal: AbortSignal): Promise<StagedTable>;
-  /** Leaves out of a scan what holds no row that passes the filters. */
-  readonly narrow: (
-    scan: TableScan,
-    filters: readonly ScanFilter[],
-    store: ObjectStore,
-    signal: AbortSignal,
-  ) => Promise<TableScan>;
-  /** What staging a scan would have to fetch now. */
-  readonly bytesToStage: (scan: TableScan, store: ObjectStore, signal: AbortSignal) => Promise<number>;
-  /** For each scan its parts, where it does not fit into the staging space beside the others. */
-  readonly split: (
-    scans: readonly ScanToStage[],
-    signal: AbortSignal,
-  ) => Promise<readonly (readonly TableScan[] | undefined)[]>;
-  /** Brings files that a statement of the command line names. */
-  readonly stageFiles?: FragmentEnvironment['stageFiles'];
-  readonly metrics: Metrics;
-}
-
-export interface QueryRunnerDependencies extends EnvironmentDependencies {
+export interface QueryRunnerDependencies extends StartDependencies {
   readonly admission: LaneAdmission;
   readonly tracker: QueryTracker;
-  readonly logger: Logger;
   /** Throws AUDIT_UNAVAILABLE while nothing may run for want of an audit log. */
   throwIfNotAudited(): void;
 }
@@ -147,47 +122,6 @@ async function* toAsync<T>(values: readonly T[]): AsyncGenerator<T> {
   yield* values;
 }
 
-/** What fragments of a plan need around them here. */
-export function environmentOf(
-  { pool, stage, narrow, bytesToStage, split, stageFiles, metrics }: EnvironmentDependencies,
-  { fragment, stores }: Pick<PlannedFragment, 'fragment' | 'stores'>,
-): FragmentEnvironment {
-  const storesByScan = new Map<TableScan, ObjectStore>();
-  for (const [index, table] of fragment.tables.entries()) {
-    const store = stores[index];
-    if (table.kind === 'scan' && store !== undefined) storesByScan.set(table.scan, store);
-  }
-  const storeOf = (scan: TableScan): ObjectStore => {
-    const store = storesByScan.get(scan);
-    if (store === undefined)
-      throw new QueryError('INTERNAL_ERROR', `The table ${scan.tableName} has no store.`);
-    return store;
-  };
-  return {
-    pool,
-    ...(stageFiles && { stageFiles }),
-    stage: (table, directory, signal) => stage(table.scan, storeOf(table.scan), directory, signal),
-    narrow: async (table, filters, signal) => {
-      const store = storeOf(table.scan);
-      const scan = await narrow(table.scan, filters, store, signal);
-      storesByScan.set(scan, store);
-      return { ...table, scan };
-    },
-    bytesToStage: (table, signal) => bytesToStage(table.scan, storeOf(table.scan), signal),
-    onNarrowed: (planned, narrowed) => countNarrowed(metrics, planned.scan.counts, narrowed.scan.counts),
-    split: async (tables, signal) => {
-      const scans = tables.map(({ scan }) => ({ scan, store: storeOf(scan) }));
-      const parts = await split(scans, signal);
-      return tables.map((table, index) =>
-        parts[index]?.map((scan) => {
-          storesByScan.set(scan, storeOf(table.scan));
-          return { ...table, scan };
-        }),
-      );
-    },
-  };
-}
-
 async function fragmentStream(
   dependencies: QueryRunnerDependencies,
   { session, signal }: RunOptions,
@@ -206,11 +140,10 @@ async function fragmentStream(
   try {
     place = await dependencies.admission.enter(planned.fragment.lane, link.signal);
     query.phase('executing');
-    fragment = await runFragment(
-      { ...planned.fragment, queryId: query.queryId },
-      environmentOf(dependencies, planned),
-      { signal: link.signal },
-    );
+    fragment = await startFragments(dependencies, {
+      ...{ planned, queryId: query.queryId, signal: link.signal },
+      report: (report) => query.fragmentEnded(report),
+    });
     if (!isSameSchema(fragment.schema, planned.schema)) {
       await fragment.messages[Symbol.asyncIterator]().return?.();
       throw schemaChanged();

@@ -15,7 +15,7 @@ const info = await store.head(location);
 const footer = await footers.get(store, info);
 const bytesOf = (rowGroups: readonly number[]) =>
   selectionBytes(footer, { rowGroups, columns: columnNames });
-const allGroups = footer.rowCounts.map((_count, index) => index);
+const allGroups = [...footer.rowCounts.keys()];
 
 type Random = SeededRandom;
 
