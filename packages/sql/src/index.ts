@@ -23,6 +23,7 @@ export {
   stringifyJson,
 } from './json/lossless.js';
 export type { PlanNode } from './plan/plan-node.js';
+export { NotPrintable } from './print/not-printable.js';
 export { PlanNotUnderstood } from './plan/plan-reader.js';
 export {
   deserializeQuery,
@@ -47,6 +48,7 @@ export type {
   ScanRequest,
 } from './scan/scan-request.js';
 export { type PlannedScan, scanRequests } from './scan/scan-requests.js';
+export { type StagePlanOptions, stagePlan } from './stages/stage-plan.js';
 export {
   type Stage,
   type StageColumn,

@@ -19,6 +19,7 @@ export function columnCount(node: PlanNode): number | undefined {
     case 'materialized-cte':
       return columnCount(node.child);
     case 'window':
+    case 'unnest':
       return plus(columnCount(node.child), node.expressions.length);
     case 'join':
       return joinColumnCount(node);
@@ -29,7 +30,12 @@ export function columnCount(node: PlanNode): number | undefined {
     case 'expression-get':
     case 'chunk-get':
     case 'empty-result':
+    case 'stage-read':
       return node.types.length;
+    case 'set-operation':
+      return node.children[0] && columnCount(node.children[0]);
+    case 'dummy-scan':
+      return 1;
     default:
       return undefined;
   }

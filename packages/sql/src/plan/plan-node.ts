@@ -26,7 +26,15 @@ export type PlanNode =
   | ExpressionGetNode
   | ChunkGetNode
   | { readonly kind: 'dummy-scan' }
-  | { readonly kind: 'empty-result'; readonly types: readonly LogicalType[] };
+  | { readonly kind: 'empty-result'; readonly types: readonly LogicalType[] }
+  | StageReadNode;
+
+/** The rows of an earlier stage. The engine never answers one: it takes the place of what that stage computes. */
+export interface StageReadNode {
+  readonly kind: 'stage-read';
+  readonly stage: string;
+  readonly types: readonly LogicalType[];
+}
 
 /** One column that a scan reads. Virtual columns (row numbers, nothing at all) have no index. */
 export interface ScanColumn {

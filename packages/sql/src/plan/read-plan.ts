@@ -317,6 +317,7 @@ export function inputsOf(node: PlanNode): readonly PlanNode[] {
     case 'chunk-get':
     case 'dummy-scan':
     case 'empty-result':
+    case 'stage-read':
       return [];
   }
 }

@@ -20,15 +20,20 @@ export interface PlannedScan {
  * are left out.
  */
 export function scanRequests(plan: PlanNode): readonly PlannedScan[] {
+  return [...scansByNode(plan).values()];
+}
+
+/** By the operator that scans, in the order of the tree. */
+export function scansByNode(plan: PlanNode): ReadonlyMap<GetNode, PlannedScan> {
   const found: Found = { filters: new Map(), uses: new Map(), rejections: new Map() };
   collect(plan, everyValue, found);
-  const scans: PlannedScan[] = [];
+  const scans = new Map<GetNode, PlannedScan>();
   for (const [get, filters] of found.filters) {
     const [stubFile] = get.files;
     if (stubFile === undefined) continue;
     const use = limitedUse(get, found.uses.get(get) ?? everyValue, found.rejections.get(get) ?? []);
     const request = { columns: columnPaths(get), filters: distinct(filters), ...(use && { use }) };
-    scans.push({ stubFile, request });
+    scans.set(get, { stubFile, request });
   }
   return scans;
 }

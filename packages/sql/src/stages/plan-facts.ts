@@ -1,0 +1,125 @@
+import { operandsOf } from '../plan/expression-type.js';
+import type { PlanExpression } from '../plan/plan-expression.js';
+import type { GetNode, JoinNode, PlanNode } from '../plan/plan-node.js';
+import { inputsOf } from '../plan/read-plan.js';
+import { NotPrintable } from '../print/not-printable.js';
+
+/** Whether part of the plan reads values that a delim join above it hands down. */
+export function isCorrelated(node: PlanNode): boolean {
+  if (node.kind === 'delim-get') return true;
+  if (node.kind === 'join' && node.flavour === 'delim')
+    // What hands the values down binds them for the other side.
+    return isCorrelated(node.delimFlipped ? node.right : node.left);
+  return inputsOf(node).some(isCorrelated);
+}
+
+/** Scans at and below it. */
+export function getsOf(node: PlanNode): readonly GetNode[] {
+  return node.kind === 'get' ? [node, ...inputsOf(node).flatMap(getsOf)] : inputsOf(node).flatMap(getsOf);
+}
+
+/** Names of stages that are read at and below it. */
+export function stagesReadBy(node: PlanNode): readonly string[] {
+  return node.kind === 'stage-read' ? [node.stage] : inputsOf(node).flatMap(stagesReadBy);
+}
+
+/**
+ * The sides of a join whose rows may be divided while the other side stands whole: every row of the answer is made of one
+ * row of such a side, and no row of the answer is there because of what that side does not have.
+ */
+export function divisibleSides(join: JoinNode): readonly ('left' | 'right')[] {
+  if (join.flavour === 'delim') {
+    if (join.delimFlipped || !['INNER', 'LEFT', 'SEMI', 'ANTI', 'MARK', 'SINGLE'].includes(join.joinType)) return [];
+    return picksRows(join.right) ? [] : ['left'];
+  }
+  switch (join.joinType) {
+    case 'INNER':
+      return join.flavour === 'asof' ? ['left'] : ['left', 'right'];
+    case 'LEFT':
+    case 'SEMI':
+    case 'ANTI':
+    case 'MARK':
+    case 'SINGLE':
+      return ['left'];
+    case 'RIGHT':
+    case 'RIGHT_SEMI':
+    case 'RIGHT_ANTI':
+      return join.flavour === 'asof' ? [] : ['right'];
+    case 'FULL':
+      return [];
+  }
+}
+
+/** Whether computing it twice might answer different rows, all of them right. */
+function picksRows(node: PlanNode): boolean {
+  switch (node.kind) {
+    case 'limit':
+    case 'top-n':
+    case 'window':
+    case 'aggregate':
+      return node.kind !== 'aggregate' || node.aggregates.some(picksValue) || inputsOf(node).some(picksRows);
+    case 'distinct':
+      return node.on || picksRows(node.child);
+    default:
+      return inputsOf(node).some(picksRows);
+  }
+}
+
+const exactAggregates: ReadonlySet<string> = new Set([
+  'count_star',
+  'count',
+  'sum',
+  'avg',
+  'min',
+  'max',
+  'bool_and',
+  'bool_or',
+]);
+
+function picksValue(expression: PlanExpression): boolean {
+  if (expression.kind !== 'aggregate') return true;
+  // The one value of a scalar subquery, beside the count that says that there is no other.
+  return !exactAggregates.has(expression.name) && expression.name !== 'first';
+}
+
+/** Cheap enough to be computed in every fragment, and the same in each. */
+export function isRepeatable(node: PlanNode): boolean {
+  switch (node.kind) {
+    case 'get':
+      return node.child === undefined;
+    case 'stage-read':
+    case 'expression-get':
+    case 'chunk-get':
+    case 'dummy-scan':
+    case 'empty-result':
+      return true;
+    case 'projection':
+    case 'filter':
+      return isRepeatable(node.child);
+    case 'cross-product':
+    case 'positional-join':
+    case 'join':
+      return (
+        node.kind !== 'positional-join' &&
+        (node.kind !== 'join' || (node.flavour !== 'delim' && node.joinType !== 'SINGLE')) &&
+        stagesReadBy(node).length === 0 &&
+        inputsOf(node).every(isRepeatable)
+      );
+    case 'set-operation':
+      return node.operation === 'union' && node.all && node.children.every(isRepeatable);
+    default:
+      return false;
+  }
+}
+
+/** Operators whose answer depends on where rows happen to be. The printer refuses the expressions that do. */
+export function checkPlacement(node: PlanNode): void {
+  if (node.kind === 'positional-join') throw new NotPrintable('a positional join');
+  if (node.kind === 'sample') throw new NotPrintable('a sample');
+  if (node.kind === 'recursive-cte') throw new NotPrintable('a recursive common table expression');
+  for (const input of inputsOf(node)) checkPlacement(input);
+}
+
+export function hasOperand(expression: PlanExpression, test: (each: PlanExpression) => boolean): boolean {
+  return test(expression) || operandsOf(expression).some((operand) => hasOperand(operand, test));
+}

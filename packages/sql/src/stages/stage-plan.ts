@@ -1,0 +1,262 @@
+/**
+ * A plan in stages. A piece of the plan may be computed for a part of one scan's rows at a time when its rows are those of
+ * all parts together; it ends where an operator needs all of them. There the operator is done in two where it can be
+ * (aggregates, top-n, limits, distinct rows), and else above the rows of all pieces.
+ */
+import { mapInputs } from '../plan/map-inputs.js';
+import type { GetNode, JoinNode, OrderNode, PlanNode } from '../plan/plan-node.js';
+import { inputsOf } from '../plan/read-plan.js';
+import { type PlannedScan, scansByNode } from '../scan/scan-requests.js';
+import { narrowPlan } from './narrow-plan.js';
+import { checkPlacement, divisibleSides, isCorrelated, isRepeatable } from './plan-facts.js';
+import { splitAggregate } from './partial-aggregate.js';
+import type { StagedPlan } from './staged-plan.js';
+import { createStageWriter } from './stage-writer.js';
+
+export interface StagePlanOptions {
+  /** Of the answer's columns. */
+  readonly names: readonly string[];
+  /** That would be read for the scan. */
+  bytesOf(scan: PlannedScan): number;
+  /** Rows of a join's other side that may be handed to every fragment, in bytes of what is scanned for them. */
+  readonly mayBroadcastBytes: number;
+  /** A scan of no more than this is read whole wherever it is needed. */
+  readonly readWholeBytes?: number;
+}
+
+/** Rows that are those of all parts of a scan together; without one, rows as they are. */
+interface Piece {
+  readonly node: PlanNode;
+  readonly split: GetNode | undefined;
+}
+
+const defaultReadWholeBytes = 1 << 20;
+
+/** Throws PlanNotUnderstood, with a reason for people, for a statement that is to run on one node. */
+export function stagePlan(plan: PlanNode, options: StagePlanOptions): StagedPlan {
+  checkPlacement(plan);
+  const narrowed = narrowPlan(plainUnions(plan));
+  const scans = scansByNode(narrowed);
+  const writer = createStageWriter(scans);
+  const bytes = new Map([...scans].map(([get, scan]) => [get, options.bytesOf(scan)]));
+  const stager = createStager(bytes, options, writer.add);
+  const last = stager.gather(narrowed);
+  return writer.finish(last, options.names);
+}
+
+function createStager(
+  bytes: ReadonlyMap<GetNode, number>,
+  { mayBroadcastBytes, readWholeBytes = defaultReadWholeBytes }: StagePlanOptions,
+  addStage: (node: PlanNode, split: GetNode | undefined) => PlanNode,
+) {
+  const ctes = new Map<bigint, { readonly node: PlanNode; readonly bytes: number }>();
+
+  /** The plan below as it may stand in a text that is run once: what is worth dividing has become stages. */
+  function gather(node: PlanNode): PlanNode {
+    if (isCorrelated(node)) return gatherCorrelated(node);
+    switch (node.kind) {
+      case 'aggregate': {
+        const split = splitAggregate(node);
+        return inTwo(node.child, split?.partial, split?.final ?? ((child) => ({ ...node, child })));
+      }
+      case 'distinct':
+        return inTwo(node.child, node.on ? undefined : again(node), again(node));
+      case 'top-n': {
+        const { limit, offset } = node;
+        return inTwo(node.child, again({ ...node, limit: limit + offset, offset: 0n }), again(node));
+      }
+      case 'limit':
+        return gatherLimit(node);
+      case 'order':
+        return inTwo(node.child, undefined, again(node));
+      case 'window':
+      case 'sample':
+        return inTwo(node.child, undefined, again(node));
+      case 'materialized-cte':
+        define(node);
+        return gather(node.child);
+      case 'cte-reference':
+        return ctes.get(node.cteIndex)?.node ?? node;
+      case 'join':
+        return reach(node) > 0 ? together(distribute(node)) : gatherJoin(node);
+      case 'get':
+      case 'projection':
+      case 'filter':
+      case 'unnest':
+      case 'cross-product':
+      case 'set-operation':
+        return reach(node) > 0 ? together(distribute(node)) : mapInputs(node, gather);
+      default:
+        return mapInputs(node, gather);
+    }
+  }
+
+  /** The outer side stands alone; the other one may only be taken apart where it reads nothing of the outer one. */
+  function gatherJoin(join: JoinNode): PlanNode {
+    return { ...join, left: gather(join.left), right: gather(join.right) };
+  }
+
+  function gatherCorrelated(node: PlanNode): PlanNode {
+    return mapInputs(node, (input) => (isCorrelated(input) ? gatherCorrelated(input) : once(input)));
+  }
+
+  /** An operator over all rows of its child, or over those of its first half that each part answers. */
+  function inTwo(
+    child: PlanNode,
+    partial: ((child: PlanNode) => PlanNode) | undefined,
+    final: (child: PlanNode) => PlanNode,
+  ): PlanNode {
+    const whole = partial === undefined || reach(child) === 0;
+    return whole ? final(gather(child)) : final(together(distribute(child), partial));
+  }
+
+  function gatherLimit(node: Extract<PlanNode, { readonly kind: 'limit' }>): PlanNode {
+    const { limit, offset } = node;
+    const skipped = offset.kind === 'rows' ? offset.rows : offset.kind === 'none' ? 0n : undefined;
+    if (limit.kind !== 'rows' || skipped === undefined) return again(node)(gather(node.child));
+    const rows = { ...node, limit: { kind: 'rows', rows: limit.rows + skipped }, offset: { kind: 'none' } } as const;
+    const order = orderBelow(node.child);
+    if (order === undefined) return inTwo(node.child, again(rows), again(node));
+    // The first rows in an order: only the order's own child can be divided.
+    const first = (child: PlanNode): PlanNode => ({ ...rows, child: { ...order, projection: undefined, child } });
+    return inTwo(order.child, first, (child) => again(node)(replaceOrder(node.child, child)));
+  }
+
+  /** The rows of all pieces, each behind `partial`; those that are divided come from stages. */
+  function together(pieces: readonly Piece[], partial: (child: PlanNode) => PlanNode = (child) => child): PlanNode {
+    const parts = pieces.map(({ node, split }) =>
+      split === undefined ? partial(node) : addStage(partial(node), split),
+    );
+    const [only, ...others] = parts;
+    if (only !== undefined && others.length === 0) return only;
+    return { kind: 'set-operation', operation: 'union', all: true, children: parts };
+  }
+
+  /** Rows that every fragment reads whole. They are made once, so that all read the same. */
+  function once(node: PlanNode): PlanNode {
+    const gathered = gather(node);
+    return isRepeatable(gathered) ? gathered : addStage(gathered, undefined);
+  }
+
+  function define({ cteIndex, definition }: Extract<PlanNode, { readonly kind: 'materialized-cte' }>): void {
+    ctes.set(cteIndex, { node: once(definition), bytes: weight(definition) });
+  }
+
+  function distribute(node: PlanNode): readonly Piece[] {
+    if (reach(node) === 0) return [{ node: gather(node), split: undefined }];
+    switch (node.kind) {
+      case 'get':
+        return [{ node, split: node }];
+      case 'projection':
+      case 'filter':
+      case 'unnest':
+        return distribute(node.child).map(({ node: child, split }) => ({ node: { ...node, child }, split }));
+      case 'set-operation':
+        return node.children.flatMap(distribute);
+      case 'materialized-cte':
+        define(node);
+        return distribute(node.child);
+      case 'join':
+      case 'cross-product': {
+        const side = dividedSide(node);
+        if (side === 'left') {
+          const isDelim = node.kind === 'join' && node.flavour === 'delim';
+          const right = isDelim && isCorrelated(node.right) ? gatherCorrelated(node.right) : once(node.right);
+          return distribute(node.left).map(({ node: left, split }) => ({ node: { ...node, left, right }, split }));
+        }
+        const left = once(node.left);
+        return distribute(node.right).map(({ node: right, split }) => ({ node: { ...node, left, right }, split }));
+      }
+      default:
+        throw new Error(`${node.kind} cannot be divided`);
+    }
+  }
+
+  /** The bytes of the largest scan by which the rows of `node` can be divided; 0 when there is none. */
+  function reach(node: PlanNode): number {
+    if (isCorrelated(node)) return 0;
+    switch (node.kind) {
+      case 'get': {
+        const size = bytes.get(node) ?? 0;
+        return size > readWholeBytes ? size : 0;
+      }
+      case 'projection':
+      case 'filter':
+      case 'unnest':
+      case 'materialized-cte':
+        return reach(node.child);
+      case 'set-operation':
+        return node.operation === 'union' && node.all ? Math.max(...node.children.map(reach)) : 0;
+      case 'join':
+      case 'cross-product': {
+        const side = dividedSide(node);
+        return side === undefined ? 0 : reach(node[side]);
+      }
+      default:
+        return 0;
+    }
+  }
+
+  function dividedSide(
+    node: JoinNode | Extract<PlanNode, { readonly kind: 'cross-product' | 'positional-join' }>,
+  ): 'left' | 'right' | undefined {
+    const sides = node.kind === 'join' ? divisibleSides(node) : (['left', 'right'] as const);
+    const legal = sides
+      .map((side) => ({ side, size: reach(node[side]), other: weight(side === 'left' ? node.right : node.left) }))
+      .filter(({ size, other }) => size > 0 && other <= mayBroadcastBytes);
+    return legal.reduce<(typeof legal)[number] | undefined>(
+      (best, each) => (best === undefined || each.size > best.size ? each : best),
+      undefined,
+    )?.side;
+  }
+
+  /** What is scanned for rows that may all have to be handed on: a few rows weigh nothing. */
+  function weight(node: PlanNode): number {
+    switch (node.kind) {
+      case 'get':
+        return bytes.get(node) ?? 0;
+      case 'aggregate':
+        return node.groups.length === 0 ? 0 : weight(node.child);
+      case 'top-n':
+        return 0;
+      case 'limit':
+        return node.limit.kind === 'rows' ? 0 : weight(node.child);
+      case 'materialized-cte':
+        return weight(node.child) + weight(node.definition);
+      case 'cte-reference':
+        return ctes.get(node.cteIndex)?.bytes ?? 0;
+      case 'join':
+        if (node.joinType === 'SEMI' || node.joinType === 'ANTI' || node.joinType === 'MARK') return weight(node.left);
+        if (node.joinType === 'RIGHT_SEMI' || node.joinType === 'RIGHT_ANTI') return weight(node.right);
+        return weight(node.left) + weight(node.right);
+      default:
+        return inputsOf(node).reduce((sum, input) => sum + weight(input), 0);
+    }
+  }
+
+  return { gather };
+}
+
+type Above = Extract<PlanNode, { readonly kind: 'distinct' | 'top-n' | 'limit' | 'order' | 'window' | 'sample' }>;
+
+/** The same operator over another child. */
+function again(node: Above): (child: PlanNode) => PlanNode {
+  return (child) => ({ ...node, child });
+}
+
+/** The order that a limit picks the first rows of. */
+function orderBelow(node: PlanNode): OrderNode | undefined {
+  if (node.kind === 'projection') return orderBelow(node.child);
+  return node.kind === 'order' ? node : undefined;
+}
+
+function replaceOrder(node: PlanNode, rows: PlanNode): PlanNode {
+  return node.kind === 'order' ? { ...node, child: rows } : mapInputs(node, (input) => replaceOrder(input, rows));
+}
+
+/** UNION stands in the plan as a union that keeps duplicates below an operator that drops them. */
+function plainUnions(node: PlanNode): PlanNode {
+  const plain = mapInputs(node, plainUnions);
+  if (plain.kind !== 'distinct' || plain.on || plain.child.kind !== 'set-operation') return plain;
+  return plain.child.operation === 'union' ? { ...plain, child: { ...plain.child, all: true } } : plain;
+}
