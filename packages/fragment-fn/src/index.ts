@@ -1,4 +1,4 @@
-export { type FragmentEnvironment, queryTimedOut, type StagedTable } from './leased-fragment.js';
+export { type FragmentEnvironment, queryTimedOut, type StagedTable, resultTooLarge } from './leased-fragment.js';
 export {
   type FileToRead,
   type FragmentFiles,
@@ -18,7 +18,9 @@ export {
   type InputRows,
   type WholeColumns,
 } from './request.js';
-export { type FragmentResult, resultTooLarge, runFragment } from './runtime.js';
+export { type FragmentResult, runFragment } from './runtime.js';
+export { createLocalExecutor } from './splits/local-executor.js';
+export { runSplits } from './splits/run-splits.js';
 export type {
   FragmentExecutor,
   FragmentSplit,

@@ -1,11 +1,11 @@
 import { QueryError } from '@svc/base';
 import type { EngineMessage } from '@svc/engine';
-import { resultTooLarge } from '@svc/fragment-fn';
+import { type FragmentLimits, resultTooLarge } from '@svc/fragment-fn';
 
 /** Passes messages on within the limit of a result; `onEnd` is called once, however they end, before the end is told. */
 export function resultMessages(
   source: AsyncIterable<EngineMessage>,
-  maxBytes: number,
+  limits: FragmentLimits,
   onEnd: () => Promise<void>,
 ): AsyncIterable<EngineMessage> {
   return {
@@ -26,9 +26,9 @@ export function resultMessages(
               return next;
             }
             bytes += next.value.body.byteLength;
-            if (bytes <= maxBytes) return next;
+            if (bytes <= limits.resultBytes) return next;
             next.value.release();
-            throw resultTooLarge(maxBytes);
+            throw resultTooLarge(limits);
           } catch (caught) {
             await iterator.return?.();
             await end();

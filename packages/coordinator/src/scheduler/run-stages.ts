@@ -30,7 +30,7 @@ export async function runStages(options: RunStagesOptions): Promise<FragmentResu
       await result.messages[Symbol.asyncIterator]().return?.();
       throw new QueryError('INTERNAL_ERROR', 'The stages of a statement answer other columns than it has.');
     }
-    const messages = resultMessages(result.messages, options.context.limits.resultBytes, async () => {
+    const messages = resultMessages(result.messages, options.context.limits, async () => {
       link.abort(new QueryError('CANCELLED', 'Nobody reads the result any more.'));
       await runs.close();
     });

@@ -1,31 +1,14 @@
 /** Runs planned statements: admission, the fragment, tracking, and the stream to the client. */
-import {
-  type Logger,
-  linkAbort,
-  type Metrics,
-  type OpenSpan,
-  openSpan,
-  QueryError,
-  withLogContext,
-} from '@svc/base';
-import type { EnginePool } from '@svc/engine';
+import { linkAbort, type OpenSpan, openSpan, QueryError, withLogContext } from '@svc/base';
 import type { ResultStream } from '@svc/flight';
-import {
-  type FragmentEnvironment,
-  type FragmentResult,
-  queryTimedOut,
-  runFragment,
-  type StagedTable,
-} from '@svc/fragment-fn';
-import type { ObjectStore, ScanToStage, TableScan } from '@svc/lake';
-import type { ScanFilter } from '@svc/sql';
+import { type FragmentResult, queryTimedOut } from '@svc/fragment-fn';
 import type { Session } from '../identity/session.js';
 import type { PlannedAnswer, PlannedFragment, PlannedStatement } from '../planner/planned-statement.js';
 import type { AdmissionTicket } from '../scheduler/admission.js';
 import type { LaneAdmission } from '../scheduler/lane-admission.js';
-import { countNarrowed } from '../telemetry/scan-metrics.js';
 import type { QueryTracker, TrackedQuery } from '../tracker/query-tracker.js';
 import { isSameSchema, schemaChanged } from './schema-check.js';
+import { type StartDependencies, startFragments } from './start-fragments.js';
 import { trackedMessages } from './tracked-messages.js';
 
 export interface QueryRunnerDependencies extends StartDependencies {
