@@ -4,6 +4,7 @@ import { type AdminServer, startAdmin } from '@svc/admin';
 import { type Config, type Logger, type Metrics, QueryError } from '@svc/base';
 import { createHostPool, type EnginePool, supportedDuckDbVersion } from '@svc/engine';
 import { createFlightServer, type FlightServer } from '@svc/flight';
+import type { FragmentEnvironment, FragmentTask } from '@svc/fragment-fn';
 import { type Audit, openAudit } from './audit/open-audit.js';
 import { createFlightBackend } from './frontends/flight/flight-backend.js';
 import { type Prepared, preparedBytes } from './frontends/flight/prepared.js';
@@ -19,8 +20,10 @@ import type { Executors } from './scheduler/executors.js';
 import { createPlanning } from './service/create-planning.js';
 import { createRunning } from './service/create-running.js';
 import { createStatements } from './service/create-statements.js';
+import { taskEnvironment } from './service/fragment-environment.js';
 import { type Lake, openLake } from './service/open-lake.js';
 import { poolOptions } from './service/pool-options.js';
+import type { QueryRunnerDependencies } from './service/query-runner.js';
 import { startUpkeep } from './service/start-upkeep.js';
 import { registerGauges } from './telemetry/gauges.js';
 
@@ -31,8 +34,15 @@ export interface CoordinatorOptions {
   readonly version: string;
   /** Milliseconds since 1970, by which sessions and tickets expire and queries are timed. Default: the system's. */
   readonly now?: () => number;
-  /** Where fragments may run besides the hosts of this process. */
-  readonly executors?: Executors | undefined;
+  /** Opens what runs fragments besides the hosts of this process. Without it, statements run here. */
+  readonly openExecutors?: (parts: ExecutorParts) => Executors;
+}
+
+/** What an executor may need of the process. */
+export interface ExecutorParts {
+  readonly pool: EnginePool;
+  /** Around a task on hosts of this process. */
+  environmentOf(task: FragmentTask): FragmentEnvironment;
 }
 
 export interface Listener {
@@ -88,10 +98,11 @@ function assemble(options: CoordinatorOptions, parts: Parts): Coordinator {
   const { pool, lake, identity, audit, lock } = parts;
   const { config, logger, metrics, version } = options;
   const now = options.now ?? Date.now;
-  const planning = createPlanning({ config, pool, lake, metrics, executors: options.executors });
-  const runner = createRunning({
-    ...{ config, pool, metrics, logger, lake, now, audit },
-    executors: options.executors,
+  // Workers and functions are opened here, by configuration.
+  const executors = options.openExecutors?.({ pool, environmentOf: (task) => taskEnvironment(runner, task) });
+  const planning = createPlanning({ config, pool, lake, metrics, executors });
+  const runner: QueryRunnerDependencies = createRunning({
+    ...{ config, pool, metrics, logger, lake, now, audit, executors },
   });
   const planner = createStatements({ planning, runner, lake, version });
   const sessions = new SessionStore({

@@ -1,6 +1,6 @@
 import { type Metrics, QueryError } from '@svc/base';
 import type { EnginePool } from '@svc/engine';
-import type { FragmentEnvironment, StagedTable } from '@svc/fragment-fn';
+import type { FragmentEnvironment, FragmentTask, StagedTable } from '@svc/fragment-fn';
 import type { ObjectStore, ScanToStage, TableScan } from '@svc/lake';
 import type { ScanFilter } from '@svc/sql';
 import type { PlannedFragment } from '../planner/planned-statement.js';
@@ -75,4 +75,19 @@ export function environmentOf(
       );
     },
   };
+}
+
+/** The same of a task, whose splits are files of one of its tables. */
+export function taskEnvironment(
+  dependencies: EnvironmentDependencies,
+  { request, stores }: FragmentTask,
+): FragmentEnvironment {
+  const { splitTable, splits, tables } = request;
+  const divided = splitTable === undefined ? undefined : tables[splitTable];
+  const parts = divided?.kind === 'scan' ? splits.map(({ scan }) => ({ ...divided, scan })) : [];
+  const store = splitTable === undefined ? undefined : stores[splitTable];
+  return environmentOf(dependencies, {
+    fragment: { tables: [...tables, ...parts] },
+    stores: [...stores, ...parts.map(() => store)],
+  });
 }
