@@ -4,7 +4,7 @@ import { type AdminServer, startAdmin } from '@svc/admin';
 import { type Config, type Logger, type Metrics, QueryError } from '@svc/base';
 import { createHostPool, type EnginePool, supportedDuckDbVersion } from '@svc/engine';
 import { createFlightServer, type FlightServer } from '@svc/flight';
-import type { FragmentEnvironment, FragmentTask } from '@svc/fragment-fn';
+import { environmentOf, type FragmentEnvironment, type FragmentTask } from '@svc/fragment-fn';
 import { type Audit, openAudit } from './audit/open-audit.js';
 import { createFlightBackend } from './frontends/flight/flight-backend.js';
 import { type Prepared, preparedBytes } from './frontends/flight/prepared.js';
@@ -20,7 +20,6 @@ import type { Executors } from './scheduler/executors.js';
 import { createPlanning } from './service/create-planning.js';
 import { createRunning } from './service/create-running.js';
 import { createStatements } from './service/create-statements.js';
-import { taskEnvironment } from './service/fragment-environment.js';
 import { type Lake, openLake } from './service/open-lake.js';
 import { poolOptions } from './service/pool-options.js';
 import type { QueryRunnerDependencies } from './service/query-runner.js';
@@ -99,7 +98,7 @@ function assemble(options: CoordinatorOptions, parts: Parts): Coordinator {
   const { config, logger, metrics, version } = options;
   const now = options.now ?? Date.now;
   // Workers and functions are opened here, by configuration.
-  const executors = options.openExecutors?.({ pool, environmentOf: (task) => taskEnvironment(runner, task) });
+  const executors = options.openExecutors?.({ pool, environmentOf: ({ request, stores }) => environmentOf(runner, { fragment: request, stores }) });
   const planning = createPlanning({ config, pool, lake, metrics, executors });
   const runner: QueryRunnerDependencies = createRunning({
     ...{ config, pool, metrics, logger, lake, now, audit, executors },

@@ -1,6 +1,12 @@
 /** Starts a statement where it is to run: in stages on executors, or here, as one fragment with the user's own text. */
 import { type Logger, outgoingCorrelation, QueryError, throwIfAborted } from '@svc/base';
-import { type FragmentRequest, type FragmentResult, runFragment } from '@svc/fragment-fn';
+import {
+  type EnvironmentDependencies,
+  environmentOf,
+  type FragmentRequest,
+  type FragmentResult,
+  runFragment,
+} from '@svc/fragment-fn';
 import type { ObjectStore } from '@svc/lake';
 import type { PlannedFragment } from '../planner/planned-statement.js';
 import { executorsOf } from '../scheduler/executors.js';
@@ -9,7 +15,6 @@ import type { PlannedStages } from '../scheduler/planned-stages.js';
 import { runStages } from '../scheduler/run-stages.js';
 import type { Scheduler } from '../scheduler/scheduler.js';
 import type { FragmentReport } from '../tracker/fragment-record.js';
-import { type EnvironmentDependencies, environmentOf } from './fragment-environment.js';
 
 export interface StartDependencies extends EnvironmentDependencies {
   readonly logger: Logger;
