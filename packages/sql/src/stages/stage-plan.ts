@@ -9,7 +9,7 @@ import { inputsOf } from '../plan/read-plan.js';
 import { type PlannedScan, scansByNode } from '../scan/scan-requests.js';
 import { narrowPlan } from './narrow-plan.js';
 import { checkPlacement, divisibleSides, isCorrelated, isRepeatable } from './plan-facts.js';
-import { splitAggregate } from './partial-aggregate.js';
+import { type SplitAggregate, splitAggregate } from './partial-aggregate.js';
 import type { StagedPlan } from './staged-plan.js';
 import { createStageWriter } from './stage-writer.js';
 
@@ -55,23 +55,16 @@ function createStager(
   function gather(node: PlanNode): PlanNode {
     if (isCorrelated(node)) return gatherCorrelated(node);
     switch (node.kind) {
-      case 'aggregate': {
-        const split = splitAggregate(node);
-        return inTwo(node.child, split?.partial, split?.final ?? ((child) => ({ ...node, child })));
-      }
+      case 'aggregate':
+        return inTwo(node, splitAggregate(node));
       case 'distinct':
-        return inTwo(node.child, node.on ? undefined : again(node), again(node));
+        return inTwo(node, node.on ? undefined : { partial: again(node), final: again(node) });
       case 'top-n': {
-        const { limit, offset } = node;
-        return inTwo(node.child, again({ ...node, limit: limit + offset, offset: 0n }), again(node));
+        const first = { ...node, limit: node.limit + node.offset, offset: 0n };
+        return inTwo(node, { partial: again(first), final: again(node) });
       }
       case 'limit':
         return gatherLimit(node);
-      case 'order':
-        return inTwo(node.child, undefined, again(node));
-      case 'window':
-      case 'sample':
-        return inTwo(node.child, undefined, again(node));
       case 'materialized-cte':
         define(node);
         return gather(node.child);
@@ -100,14 +93,11 @@ function createStager(
     return mapInputs(node, (input) => (isCorrelated(input) ? gatherCorrelated(input) : once(input)));
   }
 
-  /** An operator over all rows of its child, or over those of its first half that each part answers. */
-  function inTwo(
-    child: PlanNode,
-    partial: ((child: PlanNode) => PlanNode) | undefined,
-    final: (child: PlanNode) => PlanNode,
-  ): PlanNode {
-    const whole = partial === undefined || reach(child) === 0;
-    return whole ? final(gather(child)) : final(together(distribute(child), partial));
+  /** An operator over all rows of its child, or over what its first half answers for each part of them. */
+  function inTwo(node: Above, halves: SplitAggregate | undefined): PlanNode {
+    return halves === undefined || reach(node.child) === 0
+      ? again(node)(gather(node.child))
+      : halves.final(together(distribute(node.child), halves.partial));
   }
 
   function gatherLimit(node: Extract<PlanNode, { readonly kind: 'limit' }>): PlanNode {
@@ -116,10 +106,11 @@ function createStager(
     if (limit.kind !== 'rows' || skipped === undefined) return again(node)(gather(node.child));
     const rows = { ...node, limit: { kind: 'rows', rows: limit.rows + skipped }, offset: { kind: 'none' } } as const;
     const order = orderBelow(node.child);
-    if (order === undefined) return inTwo(node.child, again(rows), again(node));
+    if (order === undefined) return inTwo(node, { partial: again(rows), final: again(node) });
     // The first rows in an order: only the order's own child can be divided.
     const first = (child: PlanNode): PlanNode => ({ ...rows, child: { ...order, projection: undefined, child } });
-    return inTwo(order.child, first, (child) => again(node)(replaceOrder(node.child, child)));
+    const below = reach(order.child) === 0 ? gather(order.child) : together(distribute(order.child), first);
+    return again(node)(replaceOrder(node.child, below));
   }
 
   /** The rows of all pieces, each behind `partial`; those that are divided come from stages. */
@@ -237,7 +228,7 @@ function createStager(
   return { gather };
 }
 
-type Above = Extract<PlanNode, { readonly kind: 'distinct' | 'top-n' | 'limit' | 'order' | 'window' | 'sample' }>;
+type Above = Extract<PlanNode, { readonly kind: 'aggregate' | 'distinct' | 'top-n' | 'limit' }>;
 
 /** The same operator over another child. */
 function again(node: Above): (child: PlanNode) => PlanNode {
