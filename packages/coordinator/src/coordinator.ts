@@ -4,6 +4,7 @@ import { type AdminServer, startAdmin } from '@svc/admin';
 import { type Config, type Logger, type Metrics, QueryError } from '@svc/base';
 import { createHostPool, type EnginePool, supportedDuckDbVersion } from '@svc/engine';
 import { createFlightServer, type FlightServer } from '@svc/flight';
+import { environmentOf, type FragmentEnvironment, type FragmentTask } from '@svc/fragment-fn';
 import { type Audit, openAudit } from './audit/open-audit.js';
 import { createFlightBackend } from './frontends/flight/flight-backend.js';
 import { type Prepared, preparedBytes } from './frontends/flight/prepared.js';
@@ -15,11 +16,13 @@ import type { ScanLock } from './identity/lifecycle/scan-lock.js';
 import { type OpenIdentity, openIdentity, type SignInFacts } from './identity/open-identity.js';
 import { SessionStore } from './identity/session-store.js';
 import { type PlannedStatement, plannedBytes } from './planner/planned-statement.js';
+import type { Executors } from './scheduler/executors.js';
 import { createPlanning } from './service/create-planning.js';
 import { createRunning } from './service/create-running.js';
 import { createStatements } from './service/create-statements.js';
 import { type Lake, openLake } from './service/open-lake.js';
 import { poolOptions } from './service/pool-options.js';
+import type { QueryRunnerDependencies } from './service/query-runner.js';
 import { startUpkeep } from './service/start-upkeep.js';
 import { registerGauges } from './telemetry/gauges.js';
 
@@ -30,6 +33,15 @@ export interface CoordinatorOptions {
   readonly version: string;
   /** Milliseconds since 1970, by which sessions and tickets expire and queries are timed. Default: the system's. */
   readonly now?: () => number;
+  /** Opens what runs fragments besides the hosts of this process. Without it, statements run here. */
+  readonly openExecutors?: (parts: ExecutorParts) => Executors;
+}
+
+/** What an executor may need of the process. */
+export interface ExecutorParts {
+  readonly pool: EnginePool;
+  /** Around a task on hosts of this process. */
+  environmentOf(task: FragmentTask): FragmentEnvironment;
 }
 
 export interface Listener {
@@ -85,8 +97,12 @@ function assemble(options: CoordinatorOptions, parts: Parts): Coordinator {
   const { pool, lake, identity, audit, lock } = parts;
   const { config, logger, metrics, version } = options;
   const now = options.now ?? Date.now;
-  const planning = createPlanning({ config, pool, lake, metrics });
-  const runner = createRunning({ config, pool, metrics, logger, lake, now, audit });
+  // Workers and functions are opened here, by configuration.
+  const executors = options.openExecutors?.({ pool, environmentOf: ({ request, stores }) => environmentOf(runner, { fragment: request, stores }) });
+  const planning = createPlanning({ config, pool, lake, metrics, executors });
+  const runner: QueryRunnerDependencies = createRunning({
+    ...{ config, pool, metrics, logger, lake, now, audit, executors },
+  });
   const planner = createStatements({ planning, runner, lake, version });
   const sessions = new SessionStore({
     idleTimeoutMs: config['session.idle_timeout_secs'] * 1000,

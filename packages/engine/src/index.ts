@@ -23,3 +23,5 @@ export { supportedDuckDbVersion } from './capi/library.js';
 export { createInProcessPool, type InProcessPoolOptions } from './instance/in-process-pool.js';
 export { createHostPool } from './pool/host-pool.js';
 export type { HostPoolOptions, LaneOptions } from './pool/pool-options.js';
+export { SpoolBudget } from './spool/spool-budget.js';
+export { SpoolFile } from './spool/spool-file.js';

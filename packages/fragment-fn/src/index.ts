@@ -5,7 +5,12 @@ export {
   type FragmentOfStores,
 } from './environment/store-environment.js';
 export { createTableStaging, type TableStaging } from './environment/table-staging.js';
-export { type FragmentEnvironment, queryTimedOut, type StagedTable } from './leased-fragment.js';
+export {
+  type FragmentEnvironment,
+  queryTimedOut,
+  resultTooLarge,
+  type StagedTable,
+} from './leased-fragment.js';
 export {
   type FileToRead,
   type FragmentFiles,

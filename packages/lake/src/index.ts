@@ -91,6 +91,7 @@ export type {
   ScanCounts,
   TableScan,
 } from './scan/table-scan.js';
+export { type DivideScanOptions, divideScan } from './staging/divide-scan.js';
 export { rowDeltaName } from './staging/row-delta.js';
 export { bytesToStage, type ScanToStage, splitScans } from './staging/split-scan.js';
 export { type StagedDeletes, type StagedGroup, type StagedTable, stageScan } from './staging/stage-scan.js';

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger, createMetrics, loadConfig, parseLogFilter } from '@svc/base';
-import { type Coordinator, startCoordinator } from '@svc/coordinator';
+import { type Coordinator, type CoordinatorOptions, startCoordinator } from '@svc/coordinator';
 import { createFlightClient, type FlightClient } from '@svc/flight';
 import { makeTables, type TableQueries } from './tables.js';
 
@@ -52,6 +52,8 @@ export interface TestServiceOptions {
   readonly tables?: TableQueries;
   /** The service's clock, for what expires. */
   readonly now?: () => number;
+  /** Stands in for workers and functions. */
+  readonly openExecutors?: CoordinatorOptions['openExecutors'];
   /** Changes the catalog's folder before the service starts. */
   readonly prepare?: (catalogPath: string, locations: ReadonlyMap<string, string>) => Promise<void>;
 }
@@ -87,6 +89,7 @@ async function open(
     metrics: createMetrics(),
     version: 'test',
     ...(options.now === undefined ? {} : { now: options.now }),
+    ...(options.openExecutors === undefined ? {} : { openExecutors: options.openExecutors }),
   });
   const listeners = await coordinator.listen();
   const addressOf = (kind: string) => listeners.find((listener) => listener.kind === kind)?.address ?? '';

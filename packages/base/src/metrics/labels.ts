@@ -85,3 +85,13 @@ export type RenewalOutcome = (typeof renewalOutcomes)[number];
 export const scanLockOutcomes = ['held', 'missed'] as const;
 /** `missed`: nobody gave the lock in time, so that the scan went on without. */
 export type ScanLockOutcome = (typeof scanLockOutcomes)[number];
+
+export const executorKinds = ['local', 'workers', 'lambda'] as const;
+export type ExecutorKind = (typeof executorKinds)[number];
+
+export const fragmentOutcomes = ['ok', 'failed', 'cancelled'] as const;
+/** `cancelled`: nobody waited for it any more, as its query had ended or others were sooner. */
+export type FragmentOutcome = (typeof fragmentOutcomes)[number];
+
+export const splitOutcomes = ['ended', 'sent_again'] as const;
+export type SplitOutcome = (typeof splitOutcomes)[number];

@@ -1,5 +1,6 @@
 import { Registry } from 'prom-client';
 import { type ErrorCode, errorCodes } from '../errors/codes.js';
+import { type FragmentMetrics, fragmentMetrics } from './fragment-metrics.js';
 import { type IdentityMetrics, identityMetrics } from './identity-metrics.js';
 import {
   type Counter,
@@ -47,7 +48,7 @@ export interface MemoryUse {
  * Every metric of the service, under the names of specification section 2.8 (first group) and our own (second group).
  * Counters are told what happened; gauges ask their owner at each scrape.
  */
-export interface Metrics extends IdentityMetrics, TokenMetrics {
+export interface Metrics extends FragmentMetrics, IdentityMetrics, TokenMetrics {
   readonly queryCount: LabelledCounter<{
     readonly status: QueryStatus;
     readonly statement_type: StatementType;
@@ -93,6 +94,7 @@ export function createMetrics(): Metrics {
     ...scanMetrics(registry),
     ...storageMetrics(registry),
     ...resourceMetrics(registry),
+    ...fragmentMetrics(registry),
     ...identityMetrics(registry),
     ...tokenMetrics(registry),
     text: () => registry.metrics(),

@@ -68,7 +68,7 @@ function open(changes: Partial<IdentityProvider> = {}) {
     ...{ idleTimeoutMs: 1000, maxAgeMs: 100_000, maxPerUser: 10, maxTotal: 100, now: () => clock.now },
     defaults: {
       ...{ catalog: 'lake', schema: undefined, timeZone: 'UTC' },
-      ...{ queryTimeoutMs: undefined, maxResultBytes: undefined },
+      ...{ queryTimeoutMs: undefined, maxResultBytes: undefined, execution: 'auto' as const },
     },
   });
   const identity: IdentityProvider = {

@@ -6,4 +6,9 @@ export interface SessionSettings {
   /** Lower than the configured limits only. */
   readonly queryTimeoutMs: number | undefined;
   readonly maxResultBytes: number | undefined;
+  readonly execution: ExecutionPlace;
 }
+
+/** Where queries run. `auto`: where it pays; all others are an order. */
+export const executionPlaces = ['auto', 'local', 'workers', 'lambda'] as const;
+export type ExecutionPlace = (typeof executionPlaces)[number];

@@ -16,6 +16,7 @@ import type { AnalyzedQuery } from './analyze.js';
 import { chooseJoinKeys } from './choose-join-keys.js';
 import { parameterLiterals } from './parameter-literals.js';
 import { planTables } from './plan-tables.js';
+import { hasExecutors } from '../scheduler/executors.js';
 import { ownerOf, type PlannerDependencies } from './planner-dependencies.js';
 import {
   type BoundParameters,
@@ -38,6 +39,7 @@ export interface QueryPlan {
   /** The tables of the fragment, as they were pinned. */
   readonly reads: readonly ResolvedTable[];
   readonly stub: StubPlan;
+  readonly settings: SessionSettings;
 }
 
 export interface PlanOptions {
@@ -186,7 +188,7 @@ function bindingTooLong(): QueryError {
 }
 
 async function planBound(
-  { pool, plans }: PlannerDependencies,
+  { pool, plans, distribution }: PlannerDependencies,
   { query, session, signal }: PlanOptions,
   bound: BoundQuery,
 ): Promise<StubPlan> {
@@ -199,6 +201,7 @@ async function planBound(
     ...bound,
     cache: plans,
     parameters,
+    keepPlan: distribution !== undefined && hasExecutors(distribution.executors),
     inlinedSql: literals && inlineParameters(bound.sql, literals),
     onLease: async (body) => {
       const lease = await pool.lease({ owner: ownerOf(session), lane: 'small', signal });
@@ -233,6 +236,7 @@ export async function planQuery(dependencies: PlannerDependencies, options: Plan
   });
   return {
     stub,
+    settings,
     stores,
     reads: bound.tables,
     fragment: {

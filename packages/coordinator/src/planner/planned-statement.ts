@@ -2,6 +2,7 @@ import type { StatementType } from '@svc/base';
 import type { FragmentRequest } from '@svc/fragment-fn';
 import type { ObjectStore } from '@svc/lake';
 import type { TextAnswer } from '../results/text-answer.js';
+import type { PlannedStages } from '../scheduler/planned-stages.js';
 
 /** A statement that is ready to run: its result's schema is known and its snapshots are pinned. */
 export type PlannedStatement = PlannedFragment | PlannedAnswer;
@@ -28,6 +29,8 @@ export interface PlannedFragment extends PlannedBase {
    * the process.
    */
   readonly stores: readonly (ObjectStore | undefined)[];
+  /** Where it is to be run on executors; `fragment` answers the same. */
+  readonly stages?: PlannedStages | undefined;
 }
 
 /** Answered by the coordinator already (SHOW, DESCRIBE, EXPLAIN, USE, SET). */
@@ -51,12 +54,15 @@ export function plannedBytes(planned: PlannedStatement): number {
     (sum, table) => sum + (table.kind === 'rows' ? table.rows.byteLength : 0),
     0,
   );
-  const files = tables.flatMap((table) =>
-    table.kind === 'scan' ? table.scan.groups.flatMap((group) => group.files) : [],
-  );
+  const { stages } = planned;
+  const stageBytes = (stages?.plan.stages ?? []).reduce((sum, { sql }) => sum + 2 * sql.length, 0);
+  const scans = [...tables, ...[...(stages?.scans.values() ?? [])].map(({ table }) => table)];
+  // The scan of a stage is often that of the statement.
+  const groups = new Set(scans.flatMap((table) => (table.kind === 'scan' ? table.scan.groups : [])));
+  const files = [...groups].flatMap((group) => group.files);
   return files.reduce(
     (sum, { location, rowGroups }) =>
       sum + bytesPerFile + 2 * location.length + bytesPerRowGroup * (rowGroups?.length ?? 0),
-    text + rowBytes + (parameters?.length ?? 0),
+    text + rowBytes + stageBytes + (parameters?.length ?? 0),
   );
 }

@@ -5,6 +5,7 @@ import type { ScanRequest } from '@svc/sql';
 import type { CatalogDirectory } from '../catalogs/catalog-directory.js';
 import type { FileRelations } from '../files/file-relations.js';
 import type { Session } from '../identity/session.js';
+import type { Executors } from '../scheduler/executors.js';
 import type { Analyzer } from './analyze.js';
 import type { IcebergSource, ResolvedTable } from './resolve-tables.js';
 import type { StubPlanCache } from './stub-plan-cache.js';
@@ -21,6 +22,8 @@ export interface PlannerDependencies {
   readonly analyzer: Analyzer;
   readonly limits: FragmentLimits;
   readonly now: () => Date;
+  /** Absent: statements run here. */
+  readonly distribution?: DistributionRules | undefined;
   /** Only the command line reads files that a statement names. */
   readonly files?: FileRelations | undefined;
   /** Prunes: manifests, files, row groups. */
@@ -36,6 +39,14 @@ export interface PlannerDependencies {
     store: ObjectStore,
     signal: AbortSignal,
   ): Promise<KeyPruning | undefined>;
+}
+
+/** What decides on where statements run. */
+export interface DistributionRules {
+  readonly executors: Executors;
+  readonly distributeBytes: number;
+  readonly lambdaBytes: number;
+  readonly broadcastBytes: number;
 }
 
 /** Whose engine instance a statement may run in. */

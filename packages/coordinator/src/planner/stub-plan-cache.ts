@@ -34,7 +34,11 @@ export async function planWithCache({ cache, onLease, ...options }: CachedPlanOp
   if (known !== undefined) return known;
   const plan = await onLease((lease, signal) => planOnStubs({ ...options, lease, signal }));
   if (key !== undefined) {
-    const size = options.sql.length + (options.inlinedSql?.length ?? 0) + plan.description.schema.length;
+    const size =
+      options.sql.length +
+      (options.inlinedSql?.length ?? 0) +
+      plan.description.schema.length +
+      (plan.kept?.compressed.byteLength ?? 0);
     cache.set(key, plan, { size });
   }
   return plan;
@@ -42,7 +46,7 @@ export async function planWithCache({ cache, onLease, ...options }: CachedPlanOp
 
 type PlanIdentity = Omit<StubPlanOptions, 'lease' | 'signal'>;
 
-function keyOf({ sql, inlinedSql, tables, views, settings, parameters }: PlanIdentity): string {
+function keyOf({ sql, inlinedSql, tables, views, settings, parameters, keepPlan }: PlanIdentity): string {
   const shapes = tables.map((table) => [
     table.catalog,
     table.schema,
@@ -58,6 +62,7 @@ function keyOf({ sql, inlinedSql, tables, views, settings, parameters }: PlanIde
     settings.timeZone,
     shapes,
     views,
+    keepPlan,
   ];
   const text = JSON.stringify(identity);
   if (parameters === undefined) return hash('sha256', text, 'base64');

@@ -33,6 +33,7 @@ import {
 } from '@svc/sql';
 import type { SessionSettings } from '../identity/session-settings.js';
 import { engineSchemaName } from '../information-schema/names.js';
+import { type KeptPlan, keepPlan } from './kept-plan.js';
 import type { ResolvedTable } from './resolve-tables.js';
 
 export interface StubPlan {
@@ -46,6 +47,8 @@ export interface StubPlan {
   readonly settings: readonly string[];
   /** The statement answers these columns of its only table, all rows and nothing else. */
   readonly wholeColumns: readonly string[] | undefined;
+  /** Where it was asked for, and is understood. */
+  readonly kept: KeptPlan | undefined;
 }
 
 /** As the fragment will have them, whose tables are the statement's. */
@@ -63,11 +66,16 @@ export interface StubPlanOptions {
   readonly parameters?: Uint8Array | undefined;
   /** The text with the parameters' values in it, so that the optimiser sees them. */
   readonly inlinedSql?: string | undefined;
+  /** Whether the plan itself may be of use later. */
+  readonly keepPlan: boolean;
   readonly signal: AbortSignal;
 }
 
 const everything: ScanRequest = { columns: undefined, filters: [] };
-const nothingKnown = { joinKeys: [], withoutPushdown: undefined, settings: [], wholeColumns: undefined };
+const nothingKnown = {
+  ...{ joinKeys: [], withoutPushdown: undefined, settings: [], wholeColumns: undefined },
+  kept: undefined,
+};
 
 /**
  * Binds the statement (result schema, parameters), then asks the optimiser which columns and filters reach each table.
@@ -94,7 +102,10 @@ export async function planOnStubs(options: StubPlanOptions): Promise<StubPlan> {
   const wholeColumns = plain?.stubFile === stubs[0] ? plain?.columns : undefined;
   const keys = tableJoinKeys(pushdown, stubs);
   const { settings } = pushdown;
-  return { description, requests, joinKeys: keys, settings, withoutPushdown: undefined, wholeColumns };
+  // What is planned with a parameter in it is a plan for any value.
+  const isComplete = parameters === undefined || options.inlinedSql !== undefined;
+  const kept = options.keepPlan && isComplete ? keepPlan(answer, stubs) : undefined;
+  return { description, requests, joinKeys: keys, settings, withoutPushdown: undefined, wholeColumns, kept };
 }
 
 /** A table that is scanned several times is no target: what one join does not need another may. */

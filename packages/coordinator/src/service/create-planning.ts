@@ -8,6 +8,7 @@ import type { SessionSettings } from '../identity/session-settings.js';
 import { createAnalyzer } from '../planner/analyze.js';
 import { ownerOf } from '../planner/planner-dependencies.js';
 import { createStubPlanCache } from '../planner/stub-plan-cache.js';
+import type { Executors } from '../scheduler/executors.js';
 import { countScan } from '../telemetry/scan-metrics.js';
 import type { Lake } from './open-lake.js';
 import type { StatementPlannerDependencies } from './statement-planner.js';
@@ -17,6 +18,8 @@ export interface PlanningOptions {
   readonly pool: EnginePool;
   readonly lake: Lake;
   readonly metrics: Metrics;
+  /** Absent: statements run here. */
+  readonly executors?: Executors | undefined;
   /** Of the command line; without, statements read no files. */
   readonly files?: FileRelations;
 }
@@ -26,6 +29,7 @@ export function createPlanning({
   pool,
   lake,
   metrics,
+  executors,
   files,
 }: PlanningOptions): Omit<StatementPlannerDependencies, 'writeRows' | 'replaceTable'> {
   const queryTimeoutMs = config['query.timeout_secs'] * 1000;
@@ -36,6 +40,7 @@ export function createPlanning({
     timeZone: 'UTC',
     queryTimeoutMs: undefined,
     maxResultBytes: undefined,
+    execution: 'auto',
   };
   return {
     pool,
@@ -50,6 +55,12 @@ export function createPlanning({
     refreshCatalogs: ({ identity }) => lake.contexts.refresh(identity.username),
     metadataFiles: lake.manifests,
     plans: createStubPlanCache(),
+    distribution: executors && {
+      executors,
+      distributeBytes: config['fragments.distribute_bytes'],
+      lambdaBytes: config['fragments.lambda_bytes'],
+      broadcastBytes: config['fragments.broadcast_bytes'],
+    },
     sessionDefaults,
     sessionLimits: { queryTimeoutMs, maxResultBytes },
     limits: {

@@ -2,11 +2,13 @@ import type { Config, Logger, Metrics } from '@svc/base';
 import type { EnginePool } from '@svc/engine';
 import { createTableStaging } from '@svc/fragment-fn';
 import type { Audit } from '../audit/open-audit.js';
+import type { Executors } from '../scheduler/executors.js';
 import { LaneAdmission } from '../scheduler/lane-admission.js';
+import { createScheduler } from '../scheduler/scheduler.js';
 import { DeferredWork } from '../tracker/deferred-work.js';
 import { QueryTracker } from '../tracker/query-tracker.js';
 import type { Lake } from './open-lake.js';
-import { smallStatementPlaces } from './pool-options.js';
+import { poolOptions, smallStatementPlaces } from './pool-options.js';
 import type { QueryRunnerDependencies } from './query-runner.js';
 
 export interface RunningOptions {
@@ -17,6 +19,8 @@ export interface RunningOptions {
   readonly logger: Logger;
   readonly now: () => number;
   readonly stageFiles?: QueryRunnerDependencies['stageFiles'];
+  /** Absent: everything runs here. */
+  readonly executors?: Executors | undefined;
   /** None without `metrics.audit_log_path`, and none in `svc sql` without a server. */
   readonly audit?: Audit | undefined;
 }
@@ -31,11 +35,18 @@ export function createRunning({
   logger,
   now,
   stageFiles,
+  executors,
   audit,
 }: RunningOptions): QueryRunnerDependencies {
   return {
     pool,
     ...(stageFiles && { stageFiles }),
+    scheduler:
+      executors &&
+      createScheduler({
+        ...{ config, executors, footers: lake.footers, metrics },
+        folder: poolOptions(config, logger).folder,
+      }),
     metrics,
     logger: logger.child('svc::query'),
     admission: new LaneAdmission({

@@ -1,32 +1,19 @@
 /** Runs planned statements: admission, the fragment, tracking, and the stream to the client. */
-import {
-  type Logger,
-  linkAbort,
-  type OpenSpan,
-  openSpan,
-  QueryError,
-  withLogContext,
-} from '@svc/base';
+import { linkAbort, type OpenSpan, openSpan, QueryError, withLogContext } from '@svc/base';
 import type { ResultStream } from '@svc/flight';
-import {
-  type EnvironmentDependencies,
-  environmentOf,
-  type FragmentResult,
-  queryTimedOut,
-  runFragment,
-} from '@svc/fragment-fn';
+import { type FragmentResult, queryTimedOut } from '@svc/fragment-fn';
 import type { Session } from '../identity/session.js';
 import type { PlannedAnswer, PlannedFragment, PlannedStatement } from '../planner/planned-statement.js';
 import type { AdmissionTicket } from '../scheduler/admission.js';
 import type { LaneAdmission } from '../scheduler/lane-admission.js';
 import type { QueryTracker, TrackedQuery } from '../tracker/query-tracker.js';
 import { isSameSchema, schemaChanged } from './schema-check.js';
+import { type StartDependencies, startFragments } from './start-fragments.js';
 import { trackedMessages } from './tracked-messages.js';
 
-export interface QueryRunnerDependencies extends EnvironmentDependencies {
+export interface QueryRunnerDependencies extends StartDependencies {
   readonly admission: LaneAdmission;
   readonly tracker: QueryTracker;
-  readonly logger: Logger;
   /** Throws AUDIT_UNAVAILABLE while nothing may run for want of an audit log. */
   throwIfNotAudited(): void;
 }
@@ -136,11 +123,10 @@ async function fragmentStream(
   try {
     place = await dependencies.admission.enter(planned.fragment.lane, link.signal);
     query.phase('executing');
-    fragment = await runFragment(
-      { ...planned.fragment, queryId: query.queryId },
-      environmentOf(dependencies, planned),
-      { signal: link.signal },
-    );
+    fragment = await startFragments(dependencies, {
+      ...{ planned, queryId: query.queryId, signal: link.signal },
+      report: (report) => query.fragmentEnded(report),
+    });
     if (!isSameSchema(fragment.schema, planned.schema)) {
       await fragment.messages[Symbol.asyncIterator]().return?.();
       throw schemaChanged();

@@ -11,6 +11,7 @@ import { type AnalyzedQuery, throwIfRefused } from '../planner/analyze.js';
 import { loadRelation } from '../planner/load-relation.js';
 import { namespaceOf, schemaName } from '../planner/names.js';
 import { describeQueryStatement, planQuery } from '../planner/plan-query.js';
+import { planStages } from '../planner/plan-stages.js';
 import type { PlannedStatement } from '../planner/planned-statement.js';
 import type { PlannerDependencies } from '../planner/planner-dependencies.js';
 import { arrowFields } from '../results/arrow-fields.js';
@@ -83,12 +84,15 @@ async function plan(
   if (statement.kind === 'query') {
     const query = await analyzeQuery(dependencies, statement.sql, options);
     const plan = await planQuery(dependencies, { ...options, query });
+    const { execution } = plan.settings;
+    const { stages } = await planStages(dependencies, plan, execution, options.signal);
     return {
       ...base,
       kind: 'fragment',
       schema: plan.stub.description.schema,
       fragment: plan.fragment,
       stores: plan.stores,
+      stages,
       planningMs: performance.now() - startedAt,
     };
   }

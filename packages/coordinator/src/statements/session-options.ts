@@ -1,5 +1,5 @@
 import { QueryError } from '@svc/base';
-import type { SessionSettings } from '../identity/session-settings.js';
+import { executionPlaces, type SessionSettings } from '../identity/session-settings.js';
 
 export interface SessionLimits {
   readonly queryTimeoutMs: number;
@@ -29,6 +29,8 @@ export function withSetting(
       if (bytes > limits.maxResultBytes) throw above(name, bytes, limits.maxResultBytes);
       return { ...settings, maxResultBytes: bytes };
     }
+    case 'svc.execution':
+      return { ...settings, execution: placeFrom(value) };
     default:
       throw unknownOption(name);
   }
@@ -46,9 +48,21 @@ export function withoutSetting(
       return { ...settings, queryTimeoutMs: undefined };
     case 'svc.max_result_bytes':
       return { ...settings, maxResultBytes: undefined };
+    case 'svc.execution':
+      return { ...settings, execution: defaults.execution };
     default:
       throw unknownOption(name);
   }
+}
+
+function placeFrom(value: string): SessionSettings['execution'] {
+  const place = executionPlaces.find((each) => each === value.trim().toLowerCase());
+  if (place === undefined)
+    throw new QueryError(
+      'INVALID_ARGUMENT',
+      `svc.execution must be one of ${executionPlaces.join(', ')}, not ${JSON.stringify(value.slice(0, 64))}.`,
+    );
+  return place;
 }
 
 function numberFrom(minimum: number, name: string, value: string): number {
@@ -69,6 +83,6 @@ function above(name: string, value: number, limit: number): QueryError {
 function unknownOption(name: string): QueryError {
   return new QueryError(
     'INVALID_ARGUMENT',
-    `There is no session option ${name}; there are timezone, svc.query_timeout_secs and svc.max_result_bytes.`,
+    `There is no session option ${name}; there are timezone, svc.query_timeout_secs, svc.max_result_bytes and svc.execution.`,
   );
 }

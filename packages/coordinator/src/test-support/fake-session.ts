@@ -7,6 +7,7 @@ export const testSettings: SessionSettings = {
   timeZone: 'UTC',
   queryTimeoutMs: undefined,
   maxResultBytes: undefined,
+  execution: 'auto',
 };
 
 /** A session of the user `ada` that nothing ends. */

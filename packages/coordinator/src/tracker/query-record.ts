@@ -1,4 +1,5 @@
 import type { ErrorCode, StatementType } from '@svc/base';
+import type { FragmentSummary } from './fragment-record.js';
 
 /** The states of the specification (section 3.3). A cancelled query is `failed` with code CANCELLED. */
 export type QueryState = 'running' | 'finished' | 'failed';
@@ -26,6 +27,8 @@ export interface QueryRecord {
   readonly bytesScanned: number;
   readonly spilledBytes: bigint;
   readonly peakMemoryBytes: bigint;
+  /** Of a query that ran in stages. */
+  readonly fragments: FragmentSummary | undefined;
   readonly errorCode: ErrorCode | undefined;
   readonly errorMessage: string | undefined;
 }

@@ -11,6 +11,7 @@ import {
 import type { FragmentStatistics } from '@svc/fragment-fn';
 import type { Session } from '../identity/session.js';
 import type { DeferredWork } from './deferred-work.js';
+import { type FragmentReport, FragmentReports } from './fragment-record.js';
 import type { QueryPhase, QueryRecord } from './query-record.js';
 
 export interface QueryTrackerOptions {
@@ -69,6 +70,8 @@ export interface TrackedQuery {
   phase(phase: QueryPhase): void;
   returned(rows: number, bytes: number): void;
   statistics(statistics: FragmentStatistics): void;
+  /** A task of the query has ended on an executor, or a stage of it here. */
+  fragmentEnded(report: FragmentReport): void;
   finish(): void;
   fail(error: QueryError): void;
   /** Its plan is ready, and its run is another's to begin: it leaves no record here. */
@@ -121,6 +124,10 @@ export class QueryTracker {
       returned: (rows, bytes) => query.returned(rows, bytes),
       statistics: (statistics) => {
         query.fragment = statistics;
+      },
+      fragmentEnded: (report) => {
+        query.fragments ??= new FragmentReports();
+        query.fragments.add(report);
       },
       finish: () => end(undefined),
       fail: (error) => end(error),
@@ -183,6 +190,7 @@ class RunningQuery {
   readonly queryId: string;
   readonly start: QueryStart;
   fragment: FragmentStatistics | undefined;
+  fragments: FragmentReports | undefined;
   readonly #elapsed: () => number;
   readonly #startedAtMs: number;
   /** Of the clock that is never set. */
@@ -241,6 +249,7 @@ class RunningQuery {
       bytesScanned: this.fragment?.bytesStaged ?? 0,
       spilledBytes: this.fragment?.spilledBytes ?? 0n,
       peakMemoryBytes: this.fragment?.peakMemoryBytes ?? 0n,
+      fragments: this.fragments?.summary,
       errorCode: error?.code,
       errorMessage: error?.message,
     };

@@ -6,11 +6,11 @@
 import { QueryError } from '@svc/base';
 import { rowGroupsWithRows } from '../parquet/footer.js';
 import type { FooterCache } from '../parquet/footer-cache.js';
-import type { FileGroup, FileScan, ScanCounts, TableScan } from '../scan/table-scan.js';
+import type { FileScan, TableScan } from '../scan/table-scan.js';
 import { displayLocation } from '../storage/display-location.js';
 import type { ObjectStore } from '../storage/object-store.js';
 import { findEntry } from './compact-file.js';
-import { selectionBytes } from './compact-layout.js';
+import { filePieces, scanParts } from './scan-parts.js';
 import { makeSelection, type Selection } from './selection.js';
 import type { CacheEntry, StagingCache } from './staging-cache.js';
 
@@ -99,63 +99,20 @@ async function needOf({ scan, store }: ScanToStage, options: SplitOptions): Prom
 async function partsOf(
   { scan, store }: ScanToStage,
   maxBytes: number,
-  options: SplitOptions,
+  { cache, footers, signal }: SplitOptions,
 ): Promise<readonly TableScan[]> {
-  const parts: PartDraft[] = [];
-  for (const group of scan.groups)
-    for (const file of group.files)
-      for (const piece of await piecesOf(file, store, maxBytes, options)) {
-        const cost = costOf(piece, store);
-        const last = parts.at(-1);
-        if (last !== undefined && last.bytes + cost <= maxBytes) last.add(group, piece, cost);
-        else parts.push(new PartDraft(group, piece, cost));
-      }
-  return parts.map((part, index) => ({ ...scan, groups: part.groups, counts: countsOf(scan, part, index) }));
-}
-
-class PartDraft {
-  readonly groups: (FileGroup & { readonly files: FileScan[] })[] = [];
-  bytes = 0;
-  #group: FileGroup | undefined;
-
-  constructor(group: FileGroup, file: FileScan, cost: number) {
-    this.add(group, file, cost);
-  }
-
-  add(group: FileGroup, file: FileScan, cost: number): void {
-    const last = this.groups.at(-1);
-    if (last !== undefined && this.#group === group) last.files.push(file);
-    else this.groups.push({ ...group, files: [file] });
-    this.#group = group;
-    this.bytes += cost;
-  }
-}
-
-/** Counted once for the whole scan, but for the bytes. */
-function countsOf({ counts }: TableScan, { groups }: PartDraft, index: number): ScanCounts {
-  const bytesPlanned = sumOf(groups.flatMap(({ files }) => files.map((file) => file.selectedBytes)));
-  return { ...counts, bytesPlanned, ...(index > 0 && { rowGroupsPlanned: 0 }) };
-}
-
-async function piecesOf(
-  file: FileScan,
-  store: ObjectStore,
-  maxBytes: number,
-  options: SplitOptions,
-): Promise<readonly FileScan[]> {
-  if (costOf(file, store) <= maxBytes) return [file];
-  const footer = await options.footers.get(store, file, options.signal);
-  const pieces: { rowGroups: number[]; bytes: number }[] = [];
-  for (const rowGroup of file.rowGroups ?? rowGroupsWithRows(footer)) {
-    const bytes = selectionBytes(footer, { rowGroups: [rowGroup], columns: file.columnNames });
-    if (bytes + overheadBytes > maxBytes) throw tooLarge(file, { rowGroup, bytes, maxBytes }, options.cache);
-    const last = pieces.at(-1);
-    if (last !== undefined && last.bytes + bytes + overheadBytes <= maxBytes) {
-      last.rowGroups.push(rowGroup);
-      last.bytes += bytes;
-    } else pieces.push({ rowGroups: [rowGroup], bytes });
-  }
-  return pieces.map(({ rowGroups, bytes }) => ({ ...file, rowGroups, isPart: true, selectedBytes: bytes }));
+  return await scanParts(scan, {
+    maxBytes,
+    bytesOf: (file) => costOf(file, store),
+    divide: async (file) =>
+      filePieces(file, await footers.get(store, file, signal), {
+        maxBytes,
+        overheadBytes,
+        onTooLarge: (rowGroup, bytes) => {
+          throw tooLarge(file, { rowGroup, bytes, maxBytes }, cache);
+        },
+      }),
+  });
 }
 
 function tooLarge(

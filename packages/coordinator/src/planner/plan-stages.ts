@@ -1,0 +1,105 @@
+/** From a planned statement to its stages, where it is to be run elsewhere. */
+import type { FragmentScan, FragmentTable } from '@svc/fragment-fn';
+import { PlanNotUnderstood, type StagedPlan, type StageScan, stagePlan } from '@svc/sql';
+import type { ExecutionPlace } from '../identity/session-settings.js';
+import { arrowFields } from '../results/arrow-fields.js';
+import { type PlannedStageScan, type PlannedStages, stageName } from '../scheduler/planned-stages.js';
+import { choosePlace } from './choose-place.js';
+import { type KeptPlan, keptPlan } from './kept-plan.js';
+import type { QueryPlan } from './plan-query.js';
+import { planTables } from './plan-tables.js';
+import type { PlannerDependencies } from './planner-dependencies.js';
+
+export interface StageDecision {
+  /** Nothing: the statement runs here, as one fragment. */
+  readonly stages: PlannedStages | undefined;
+  readonly reason: string;
+}
+
+/** Throws NO_EXECUTOR, and what planning scans throws. */
+export async function planStages(
+  dependencies: PlannerDependencies,
+  plan: QueryPlan,
+  execution: ExecutionPlace,
+  signal: AbortSignal,
+): Promise<StageDecision> {
+  const { fragment, stores, stub } = plan;
+  const { distribution: rules } = dependencies;
+  const place = choosePlace({
+    ...{ execution, rules, stores, tables: fragment.tables },
+    isWholeColumns: fragment.wholeColumns !== undefined,
+  });
+  if (place.kind === 'here' || rules === undefined) return { stages: undefined, reason: place.reason };
+  const { kept } = stub;
+  if (kept === undefined) {
+    const reason = stub.withoutPushdown ?? 'its plan has parameters whose values are not in it';
+    return { stages: undefined, reason };
+  }
+  try {
+    const staged = stagePlan(keptPlan(kept), {
+      names: arrowFields(stub.description.schema).map(({ name }) => name),
+      bytesOf: ({ stubFile }) => bytesOf(fragment.tables[kept.stubFiles.indexOf(stubFile)]),
+      mayBroadcastBytes: rules.broadcastBytes,
+    });
+    const scans = await planStageScans(dependencies, plan, { staged, kept }, signal);
+    return {
+      stages: { plan: staged, scans, kinds: place.kinds, isForced: execution !== 'auto' },
+      reason: place.reason,
+    };
+  } catch (error) {
+    if (!(error instanceof PlanNotUnderstood)) throw error;
+    return { stages: undefined, reason: error.message };
+  }
+}
+
+function bytesOf(table: FragmentTable | undefined): number {
+  return table?.kind === 'scan' ? table.scan.counts.bytesPlanned : 0;
+}
+
+/** Each scan is pruned by its own filters: what one of several of a table leaves out, another may want. */
+async function planStageScans(
+  dependencies: PlannerDependencies,
+  { fragment, stores, reads, stub }: QueryPlan,
+  { staged, kept }: { readonly staged: StagedPlan; readonly kept: KeptPlan },
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, PlannedStageScan>> {
+  const planned = await Promise.all(
+    staged.scans.map(async (scan): Promise<readonly [string, PlannedStageScan]> => {
+      const index = kept.stubFiles.indexOf(scan.stubFile);
+      const [known, read, merged] = [fragment.tables[index], reads[index], stub.requests[index]];
+      if (known?.kind !== 'scan' || read === undefined)
+        throw new PlanNotUnderstood(`the scan ${scan.name} of no table of the statement`);
+      const table =
+        merged !== undefined && merged.use === undefined && isSameRequest(merged, scan.request)
+          ? known
+          : await planScan(dependencies, read, scan, signal);
+      return [
+        scan.name,
+        { table: { ...table, ...stageName(scan.name), filters: scan.request.filters }, store: stores[index] },
+      ];
+    }),
+  );
+  return new Map(planned);
+}
+
+async function planScan(
+  dependencies: PlannerDependencies,
+  table: QueryPlan['reads'][number],
+  scan: StageScan,
+  signal: AbortSignal,
+): Promise<FragmentScan> {
+  const [planned] = await planTables(dependencies, [table], [scan.request], signal);
+  if (planned?.kind !== 'scan') throw new PlanNotUnderstood(`the scan ${scan.name} of no files`);
+  return planned;
+}
+
+function isSameRequest(left: StageScan['request'], right: StageScan['request']): boolean {
+  return requestText(left) === requestText(right);
+}
+
+function requestText({ columns, filters }: StageScan['request']): string {
+  return JSON.stringify([columns ?? null, filters], (_key, value: unknown) => {
+    if (typeof value === 'bigint') return `${value}n`;
+    return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
+  });
+}

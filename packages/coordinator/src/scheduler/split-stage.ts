@@ -1,0 +1,295 @@
+/** Runs one stage's splits on executors, and has their rows gathered. Ends when each split has ended once. */
+import { AsyncResource } from 'node:async_hooks';
+import { abortable, linkAbort, type Metrics, openSpan, QueryError, throwIfAborted } from '@svc/base';
+import type {
+  FragmentExecutor,
+  FragmentSplit,
+  FragmentStatistics,
+  FragmentTask,
+  SplitEvent,
+  SplitRun,
+} from '@svc/fragment-fn';
+import { isSameSchema } from '../service/schema-check.js';
+import type { FragmentReport } from '../tracker/fragment-record.js';
+import type { Dispatched, Dispatcher, WorkSource } from './dispatcher.js';
+import type { ExecutorHealth } from './executor-health.js';
+import { failureKind, maxAttempts } from './failure.js';
+import type { GatheredRows } from './gathered-rows.js';
+import { SplitQueue } from './split-queue.js';
+import { TaskRun } from './task-run.js';
+
+export interface SplitStageOptions {
+  readonly queryId: string;
+  readonly stage: string;
+  readonly splits: readonly FragmentSplit[];
+  readonly rows: GatheredRows;
+  readonly executors: () => readonly FragmentExecutor[];
+  readonly dispatcher: Dispatcher;
+  readonly health: ExecutorHealth;
+  readonly elapsed: () => number;
+  readonly metrics: Pick<Metrics, 'fragments' | 'fragmentDuration' | 'fragmentSplits'>;
+  /** Where the answer's schema is known, that of the splits must be the same. */
+  readonly schema?: Uint8Array | undefined;
+  taskOf(fragmentId: number, splits: readonly FragmentSplit[]): FragmentTask;
+  nextFragmentId(): number;
+  /** Told of each task that has ended. */
+  report(report: FragmentReport): void;
+  /** Told of what counts only. */
+  count(statistics: FragmentStatistics): void;
+  /** How long a stage waits while no executor may be used. */
+  readonly patienceMs: number;
+}
+
+/** Looks whether a split is late, whether an executor may be used again, and whether there is any left. */
+const watchMs = 100;
+/** What a task's end may take once it is not wanted any more; then its slot is another's, and the executor to blame. */
+const endMs = 1000;
+
+export class SplitStage implements WorkSource {
+  readonly queryId: string;
+  /** Tasks are begun by whoever frees a slot, and are this query's nevertheless: in logs and traces. */
+  readonly #scope = new AsyncResource('SplitStage');
+  readonly #options: SplitStageOptions;
+  readonly #queue: SplitQueue;
+  readonly #ended: Promise<void>;
+  #settle: { resolve(): void; reject(error: QueryError): void } | undefined;
+  readonly #tasks = new Map<TaskRun, Promise<void>>();
+  #running = 0;
+  #idleSinceMs: number | undefined;
+  #signal: AbortSignal | undefined;
+
+  constructor(options: SplitStageOptions) {
+    this.#options = options;
+    this.queryId = options.queryId;
+    this.#queue = new SplitQueue(options.splits, options.elapsed);
+    this.#ended = new Promise((resolve, reject) => {
+      this.#settle = { resolve, reject };
+    });
+    this.#ended.catch(() => undefined);
+  }
+
+  /** Throws the first error that no other try can mend, or the signal's. No task is left then. */
+  async run(signal: AbortSignal): Promise<void> {
+    using link = linkAbort(signal);
+    this.#signal = link.signal;
+    const { dispatcher, rows } = this.#options;
+    const place = dispatcher.add(this);
+    const watch = setInterval(() => this.#watch(), watchMs);
+    watch.unref();
+    try {
+      await abortable(this.#ended, link.signal);
+      rows.complete();
+    } catch (caught) {
+      const error = QueryError.from(caught);
+      rows.fail(error);
+      link.abort(error);
+      throw error;
+    } finally {
+      clearInterval(watch);
+      place[Symbol.dispose]();
+      link.abort(new QueryError('CANCELLED', 'The stage has ended.'));
+      await Promise.all(this.#tasks.values());
+    }
+  }
+
+  executors(): readonly FragmentExecutor[] {
+    return this.#options.executors();
+  }
+
+  take(free: readonly FragmentExecutor[]): Dispatched | undefined {
+    const { rows } = this.#options;
+    const signal = this.#signal;
+    if (signal === undefined || signal.aborted || this.#queue.isDone) return undefined;
+    // Late splits are run again all the same: their rows are waited for.
+    if (rows.isFull && this.#queue.hasPending) return undefined;
+    const taken = this.#queue.take(free, this.executors());
+    if (taken === undefined) return undefined;
+    this.#running += 1;
+    this.#idleSinceMs = undefined;
+    return {
+      executor: taken.executor,
+      run: async () => {
+        const task = new TaskRun(taken.executor, taken.states, this.#options.elapsed());
+        const ended = this.#scope.runInAsyncScope(() => this.#runTask(task, signal));
+        this.#tasks.set(task, ended);
+        await ended;
+        this.#tasks.delete(task);
+        this.#running -= 1;
+      },
+    };
+  }
+
+  #watch(): void {
+    const { dispatcher, elapsed, patienceMs, rows } = this.#options;
+    dispatcher.pump();
+    const isUsable = this.executors().some(
+      ({ name }) => this.#options.health.quarantineMs(name) === 0,
+    );
+    if (this.#running > 0 || isUsable || rows.isFull) this.#idleSinceMs = undefined;
+    else {
+      this.#idleSinceMs ??= elapsed();
+      if (elapsed() - this.#idleSinceMs > patienceMs) this.#fail(noExecutor());
+    }
+  }
+
+  #fail(error: QueryError): void {
+    this.#settle?.reject(error);
+  }
+
+  /** Never rejects. */
+  async #runTask(task: TaskRun, signal: AbortSignal): Promise<void> {
+    const { executor, states } = task;
+    const { elapsed, health, report, stage, nextFragmentId } = this.#options;
+    const fragmentId = nextFragmentId();
+    let error: QueryError | undefined;
+    const span = openSpan('dispatch_to_worker', { worker: executor.name, stage, splits: states.length });
+    try {
+      using link = linkAbort(signal);
+      task.onLeft = () => link.abort(new QueryError('CANCELLED', 'Others were sooner.'));
+      await span.within(() => this.#readTask(task, fragmentId, link.signal));
+    } catch (caught) {
+      error = QueryError.from(caught);
+    }
+    const isUnwanted = signal.aborted || states.every(({ status }) => status === 'done');
+    if (error !== undefined && !isUnwanted) this.#onFailure(task, error);
+    else if (error === undefined) health.praise(executor.name);
+    span.end(error?.code);
+    task.drop();
+    for (const state of states) this.#queue.leave(state, executor.name);
+    const { metrics } = this.#options;
+    const outcome = error === undefined ? 'ok' : isUnwanted ? 'cancelled' : 'failed';
+    metrics.fragments.inc({ executor: executor.kind, outcome });
+    metrics.fragmentDuration.observe({ executor: executor.kind }, (elapsed() - task.startedMs) / 1000);
+    const again = states.filter(({ attempts }) => attempts > 1).length;
+    metrics.fragmentSplits.inc({ outcome: 'sent_again' }, again);
+    report({
+      fragmentId,
+      stage,
+      worker: executor.name,
+      splits: states.map(({ split }) => split.id),
+      ended: task.ended,
+      retries: again,
+      durationMs: elapsed() - task.startedMs,
+      ...task.totals,
+      errorCode: isUnwanted && error !== undefined ? 'CANCELLED' : error?.code,
+    });
+    if (this.#queue.isDone) this.#settle?.resolve();
+  }
+
+  async #readTask(task: TaskRun, fragmentId: number, signal: AbortSignal): Promise<void> {
+    const { taskOf } = this.#options;
+    const request = taskOf(
+      fragmentId,
+      task.states.map(({ split }) => split),
+    );
+    const run = await started(task.executor, request, signal);
+    const events = run.events[Symbol.asyncIterator]();
+    let isOver = false;
+    try {
+      this.#checkSchema(run.schema);
+      for (;;) {
+        const next = await abortable(events.next(), signal);
+        if (next.done === true) break;
+        await this.#onEvent(task, next.value, signal);
+      }
+      isOver = true;
+    } finally {
+      // An executor that does not let go is not waited for, but has its slot until it does or is to blame.
+      if (!isOver) await this.#endEvents(task.executor, events);
+    }
+    const missing = task.states.find((state) => !task.endedHere.has(state));
+    if (missing !== undefined)
+      throw lost(task.executor, `ended without having answered split ${missing.split.id}`);
+  }
+
+  async #endEvents({ name }: FragmentExecutor, events: AsyncIterator<SplitEvent>): Promise<void> {
+    using limit = linkAbort(undefined, endMs);
+    try {
+      // A pull may be pending; what it still answers is nobody's.
+      await abortable(Promise.resolve(events.return?.()), limit.signal);
+    } catch {
+      if (limit.signal.aborted) this.#options.health.blame(name, 'executor');
+    }
+  }
+
+  async #onEvent(task: TaskRun, event: SplitEvent, signal: AbortSignal): Promise<void> {
+    const state = task.stateOf(event.split);
+    if (state === undefined || task.endedHere.has(state)) {
+      if (event.kind === 'message') event.message.release();
+      throw lost(task.executor, `answered split ${event.split}, which it was not asked for or had ended`);
+    }
+    if (event.kind === 'message') {
+      task.count(state, event.message.rowCount, event.message.body.byteLength);
+      if (state.status === 'done') event.message.release();
+      else {
+        const rows = task.rowsOf(state, this.#options.rows);
+        await rows.add(event.message, task.executor.kind !== 'local', signal);
+      }
+      return;
+    }
+    if (event.rowCount !== BigInt(task.rowCountOf(state)))
+      throw lost(
+        task.executor,
+        `answered ${task.rowCountOf(state)} rows of split ${event.split} and says that they are ${event.rowCount}`,
+      );
+    task.end(state, event.statistics);
+    const durationMs = task.splitDuration(this.#options.elapsed());
+    if (this.#queue.end(state, durationMs)) {
+      task.rowsOf(state, this.#options.rows).commit();
+      this.#options.count(event.statistics);
+      this.#options.metrics.fragmentSplits.inc({ outcome: 'ended' });
+      this.#options.health.praise(task.executor.name);
+      for (const other of this.#tasks.keys()) if (other !== task) other.leaveIfDone();
+      if (this.#queue.isDone) this.#settle?.resolve();
+    }
+  }
+
+  #checkSchema(schema: Uint8Array): void {
+    const { rows, schema: announced } = this.#options;
+    // Nobody can tell which of two is right, and only one node's answer is what was announced.
+    if (!isSameSchema(schema, rows.begin(announced ?? schema)))
+      throw new QueryError('INTERNAL_ERROR', 'Fragments of one stage answered different columns.');
+  }
+
+  #onFailure(task: TaskRun, error: QueryError): void {
+    const { health } = this.#options;
+    const kind = failureKind(error);
+    if (kind === 'one-node' || kind === 'final') return this.#fail(error);
+    const { name } = task.executor;
+    if (kind !== 'again') health.blame(name, kind);
+    if (kind === 'refused') return;
+    // The splits behind the one that was running have nothing to do with it.
+    const suspect = task.states.find((state) => !task.endedHere.has(state));
+    if (suspect === undefined || suspect.status === 'done') return;
+    const counted = kind === 'again' ? kind : 'executor';
+    suspect.failures[counted] += 1;
+    if (suspect.failures[counted] >= maxAttempts[counted]) this.#fail(error);
+  }
+}
+
+/** An executor that starts although it is not wanted any more is told so when it has. */
+async function started(
+  executor: FragmentExecutor,
+  task: FragmentTask,
+  signal: AbortSignal,
+): Promise<SplitRun> {
+  throwIfAborted(signal);
+  const starting = executor.start(task, signal);
+  try {
+    return await abortable(starting, signal);
+  } catch (error) {
+    starting.then(
+      (run) => run.events[Symbol.asyncIterator]().return?.(),
+      () => undefined,
+    ).catch(() => undefined);
+    throw error;
+  }
+}
+
+function lost({ name }: FragmentExecutor, what: string): QueryError {
+  return new QueryError('EXECUTOR_LOST', `The executor ${name} ${what}.`);
+}
+
+function noExecutor(): QueryError {
+  return new QueryError('NO_EXECUTOR', 'No worker or function can be reached to run the rest of the query.');
+}

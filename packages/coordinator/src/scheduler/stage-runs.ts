@@ -1,0 +1,282 @@
+/** The stages of one statement as they run: each as soon as what it needs of others is there, independent ones beside each other. */
+import { type Metrics, QueryError } from '@svc/base';
+import type { SpoolFile } from '@svc/engine';
+import {
+  type FragmentExecutor,
+  type FragmentInput,
+  type FragmentRequest,
+  type FragmentResult,
+  type FragmentStatistics,
+  type FragmentTable,
+  fragmentProtocolVersion,
+} from '@svc/fragment-fn';
+import type { ObjectStore, TableScan } from '@svc/lake';
+import type { Stage } from '@svc/sql';
+import type { FragmentReport } from '../tracker/fragment-record.js';
+import type { Dispatcher } from './dispatcher.js';
+import type { ExecutorHealth } from './executor-health.js';
+import { GatheredRows } from './gathered-rows.js';
+import { ipcBytes, ipcStream } from './ipc-stream.js';
+import { type PlannedStages, type StatementContext, stageName, stageRequest } from './planned-stages.js';
+import { SplitStage } from './split-stage.js';
+import { StatisticsSum } from './statistics-sum.js';
+
+type FragmentMetrics = Pick<Metrics, 'fragments' | 'fragmentDuration' | 'fragmentSplits'>;
+
+/** Of the process. */
+export interface SchedulerParts {
+  readonly dispatcher: Dispatcher;
+  readonly health: ExecutorHealth;
+  readonly elapsed: () => number;
+  readonly metrics: FragmentMetrics;
+  readonly openSpool: () => SpoolFile;
+  readonly limits: SchedulerLimits;
+}
+
+export interface SchedulerLimits {
+  /** Of a stage's rows in memory. */
+  readonly gatherBytes: number;
+  /** Of a stage's rows that travel with each fragment. */
+  readonly broadcastBytes: number;
+  readonly slowReaderMs: number;
+  /** How long a stage waits while no executor may be used. */
+  readonly patienceMs: number;
+}
+
+export interface StageRunsOptions {
+  readonly stages: PlannedStages;
+  readonly context: StatementContext;
+  readonly parts: SchedulerParts;
+  readonly executors: () => readonly FragmentExecutor[];
+  divide(scan: TableScan, store: ObjectStore | undefined, signal: AbortSignal): Promise<readonly TableScan[]>;
+  /** On a host of this process. */
+  runLocal(
+    request: FragmentRequest,
+    stores: readonly (ObjectStore | undefined)[],
+    signal: AbortSignal,
+  ): Promise<FragmentResult>;
+  report(report: FragmentReport): void;
+  readonly signal: AbortSignal;
+  /** Told of the first failure of a stage: all others shall end. */
+  onFailure(error: QueryError): void;
+}
+
+interface StageOutput {
+  readonly rows: GatheredRows;
+  readonly ended: Promise<void>;
+  /** Whether it holds an engine of this process until it has ended: who waits for such an engine waits for its end. */
+  readonly isLocal: boolean;
+  bytes: Promise<Uint8Array> | undefined;
+}
+
+/** Rows between stages are bounded by where they are kept, and not by what a client may be sent. */
+const unboundedBytes = Number.MAX_SAFE_INTEGER;
+
+export class StageRuns {
+  readonly #options: StageRunsOptions;
+  readonly #outputs = new Map<string, StageOutput>();
+  readonly #statistics = new StatisticsSum();
+  #fragments = 0;
+  #failure: QueryError | undefined;
+
+  constructor(options: StageRunsOptions) {
+    this.#options = options;
+  }
+
+  /** The first error of a stage; what came of it elsewhere is not the reason. */
+  get failure(): QueryError | undefined {
+    return this.#failure;
+  }
+
+  statistics(): FragmentStatistics {
+    return this.#statistics.sum;
+  }
+
+  startAllBut(last: Stage): void {
+    for (const stage of this.#options.stages.plan.stages) {
+      if (stage === last) continue;
+      const run = stage.split === undefined ? this.#gatherHere : this.#split;
+      this.#start(stage, (rows) => run.call(this, stage, rows));
+    }
+  }
+
+  /** A stage that is not divided, on a host of this process. Its statistics count once its messages have been read. */
+  async runHere(stage: Stage, arrow: FragmentRequest['arrow']): Promise<FragmentResult> {
+    const { runLocal, signal, context, parts, report } = this.#options;
+    const [scans, inputs] = [this.#scansOf(stage.scans), await this.#inputsOf(stage, true)];
+    const startedMs = parts.elapsed();
+    const fragmentId = this.#nextFragmentId();
+    const request = this.#request(stage, { fragmentId, arrow, tables: [...scans.tables, ...inputs] });
+    const limits = arrow === 'client' ? context.limits : request.limits;
+    const result = await runLocal({ ...request, limits }, [...scans.stores, ...inputs.map(() => undefined)], signal);
+    void result.engineFree.then(() => {
+      const statistics = result.statistics();
+      this.#statistics.add(statistics);
+      report({
+        ...{ fragmentId, stage: stage.name, worker: 'local', splits: [], ended: 0, retries: 0 },
+        durationMs: parts.elapsed() - startedMs,
+        rows: Number(statistics.rowsReturned),
+        bytesRead: statistics.bytesStaged,
+        bytesReturned: 0,
+        spilledBytes: statistics.spilledBytes,
+        peakMemoryBytes: statistics.peakMemoryBytes,
+        errorCode: undefined,
+      });
+    });
+    return result;
+  }
+
+  /** A stage whose splits' rows are the statement's, in any order. */
+  async stream(stage: Stage, schema: Uint8Array): Promise<FragmentResult> {
+    const { signal } = this.#options;
+    const { rows, ended } = this.#start(stage, (into) => this.#split(stage, into, schema));
+    await rows.begun(signal);
+    return {
+      schema: rows.schema ?? schema,
+      messages: rows.messages(signal),
+      failed: signal,
+      engineFree: ended,
+      statistics: () => this.statistics(),
+    };
+  }
+
+  /** Everything has ended by then. */
+  async close(): Promise<void> {
+    await Promise.all(
+      [...this.#outputs.values()].map(async ({ rows, ended }) => {
+        await rows.close();
+        await ended;
+      }),
+    );
+  }
+
+  #start(stage: Stage, run: (rows: GatheredRows) => Promise<void>): StageOutput {
+    const { parts, onFailure } = this.#options;
+    const rows = new GatheredRows({
+      memoryBytes: parts.limits.gatherBytes,
+      slowReaderMs: parts.limits.slowReaderMs,
+      openSpool: parts.openSpool,
+      onRoom: () => parts.dispatcher.pump(),
+    });
+    const ended = run(rows).then(
+      () => undefined,
+      (caught: unknown) => {
+        const error = QueryError.from(caught);
+        this.#failure ??= error;
+        rows.fail(error);
+        onFailure(error);
+      },
+    );
+    const output: StageOutput = { rows, ended, isLocal: stage.split === undefined, bytes: undefined };
+    this.#outputs.set(stage.name, output);
+    return output;
+  }
+
+  async #split(stage: Stage, rows: GatheredRows, schema?: Uint8Array): Promise<void> {
+    const { stages, parts, executors, divide, signal, report, context } = this.#options;
+    const divided = stages.scans.get(stage.split ?? '');
+    if (divided === undefined) throw new QueryError('INTERNAL_ERROR', `Stage ${stage.name} divides no scan.`);
+    const [scans, inputs, splits] = await Promise.all([
+      this.#scansOf(stage.scans),
+      this.#inputsOf(stage, false),
+      divide(divided.table.scan, divided.store, signal),
+    ]);
+    const { counted: _rows, deletes: _deletes, ...whole } = divided.table.scan;
+    const tables = [{ ...divided.table, scan: { ...whole, groups: [] } }, ...scans.tables, ...inputs];
+    const stores = [divided.store, ...scans.stores, ...inputs.map(() => undefined)];
+    const run = new SplitStage({
+      ...{ queryId: context.queryId, stage: stage.name, rows, executors, schema, report },
+      ...{ dispatcher: parts.dispatcher, health: parts.health, elapsed: parts.elapsed, metrics: parts.metrics },
+      patienceMs: parts.limits.patienceMs,
+      splits: splits.map((scan, id) => ({ id, scan })),
+      nextFragmentId: () => this.#nextFragmentId(),
+      count: (statistics) => this.#statistics.add(statistics),
+      taskOf: (fragmentId, of) => ({
+        request: {
+          ...this.#request(stage, { fragmentId, tables, arrow: schema === undefined ? 'lossless' : 'client' }),
+          splitTable: 0,
+          splits: of,
+        },
+        stores,
+      }),
+    });
+    await run.run(signal);
+  }
+
+  async #gatherHere(stage: Stage, rows: GatheredRows): Promise<void> {
+    const { signal } = this.#options;
+    const result = await this.runHere(stage, 'lossless');
+    rows.begin(result.schema);
+    const attempt = rows.open();
+    const messages = result.messages[Symbol.asyncIterator]();
+    try {
+      for (let next = await messages.next(); next.done !== true; next = await messages.next())
+        await attempt.add(next.value, false, signal);
+      attempt.commit();
+      rows.complete();
+    } finally {
+      attempt.drop();
+      await messages.return?.();
+    }
+  }
+
+  #request(stage: Stage, parts: Pick<FragmentRequest, 'fragmentId' | 'tables' | 'arrow'>): FragmentRequest {
+    const { context } = this.#options;
+    const limits = { ...context.limits, resultBytes: unboundedBytes };
+    return stageRequest(stage, { ...context, limits }, parts, fragmentProtocolVersion);
+  }
+
+  #scansOf(names: readonly string[]) {
+    const scans = names.map((name) => {
+      const scan = this.#options.stages.scans.get(name);
+      if (scan === undefined) throw new QueryError('INTERNAL_ERROR', `A plan has no scan ${name}.`);
+      return scan;
+    });
+    const tables: readonly FragmentTable[] = scans.map(({ table }) => table);
+    return { tables, stores: scans.map(({ store }) => store) };
+  }
+
+  /** Here rows may come as they are made, unless others want them too; elsewhere they travel with the fragment. */
+  async #inputsOf(stage: Stage, isHere: boolean): Promise<readonly FragmentInput[]> {
+    const { plan } = this.#options.stages;
+    return await Promise.all(
+      stage.inputs.map(async (name): Promise<FragmentInput> => {
+        const output = this.#outputs.get(name);
+        const columns = plan.stages.find((each) => each.name === name)?.columns;
+        if (output === undefined || columns === undefined)
+          throw new QueryError('INTERNAL_ERROR', `Stage ${stage.name} comes before ${name}, which it reads.`);
+        const readers = plan.stages.filter(({ inputs }) => inputs.includes(name)).length;
+        const input = { ...stageName(name), kind: 'input' as const, columns };
+        return isHere && readers === 1
+          ? { ...input, rows: await this.#streamOf(output) }
+          : { ...input, rows: { kind: 'bytes', stream: await this.#bytesOf(name, output) } };
+      }),
+    );
+  }
+
+  async #streamOf({ rows, ended, isLocal }: StageOutput): Promise<FragmentInput['rows']> {
+    const { signal } = this.#options;
+    if (isLocal) await ended;
+    await rows.ready(signal);
+    const { schema } = rows;
+    if (schema === undefined) throw new QueryError('INTERNAL_ERROR', 'A stage has no schema.');
+    return { kind: 'stream', open: (reading) => ipcStream(schema, rows.messages(reading)) };
+  }
+
+  async #bytesOf(name: string, output: StageOutput): Promise<Uint8Array> {
+    const { parts, signal } = this.#options;
+    output.bytes ??= (async () => {
+      const { rows } = output;
+      await rows.begun(signal);
+      const { schema } = rows;
+      if (schema === undefined) throw new QueryError('INTERNAL_ERROR', 'A stage has no schema.');
+      return await ipcBytes(ipcStream(schema, rows.messages(signal)), parts.limits.broadcastBytes, name);
+    })();
+    return await output.bytes;
+  }
+
+  #nextFragmentId(): number {
+    this.#fragments += 1;
+    return this.#fragments;
+  }
+}

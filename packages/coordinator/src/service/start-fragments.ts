@@ -1,0 +1,92 @@
+/** Starts a statement where it is to run: in stages on executors, or here, as one fragment with the user's own text. */
+import { type Logger, outgoingCorrelation, QueryError, throwIfAborted } from '@svc/base';
+import {
+  type EnvironmentDependencies,
+  environmentOf,
+  type FragmentRequest,
+  type FragmentResult,
+  runFragment,
+} from '@svc/fragment-fn';
+import type { ObjectStore } from '@svc/lake';
+import type { PlannedFragment } from '../planner/planned-statement.js';
+import { executorsOf } from '../scheduler/executors.js';
+import { failureKind } from '../scheduler/failure.js';
+import type { PlannedStages } from '../scheduler/planned-stages.js';
+import { runStages } from '../scheduler/run-stages.js';
+import type { Scheduler } from '../scheduler/scheduler.js';
+import type { FragmentReport } from '../tracker/fragment-record.js';
+
+export interface StartDependencies extends EnvironmentDependencies {
+  readonly logger: Logger;
+  readonly scheduler?: Scheduler | undefined;
+}
+
+export interface StartOptions {
+  readonly planned: PlannedFragment;
+  readonly queryId: string;
+  readonly signal: AbortSignal;
+  report(report: FragmentReport): void;
+}
+
+/** Resolves when the schema is known. Throws QueryError; then nothing is left behind. */
+export async function startFragments(
+  dependencies: StartDependencies,
+  options: StartOptions,
+): Promise<FragmentResult> {
+  const { planned, queryId, signal } = options;
+  const { scheduler, logger } = dependencies;
+  const { stages } = planned;
+  if (stages !== undefined && scheduler !== undefined)
+    try {
+      return await startStages(dependencies, { ...options, stages, scheduler });
+    } catch (caught) {
+      throwIfAborted(signal);
+      const error = QueryError.from(caught);
+      if (!mayRunHere(error, stages)) throw error;
+      // Nothing has been answered: what one node says is the statement's answer.
+      const level = error.category === 'internal' ? 'warn' : 'info';
+      logger.log(level, 'query runs on one node after all', { query_id: queryId, code: error.code });
+    }
+  return await runHere(dependencies, { ...planned.fragment, queryId }, planned.stores, signal);
+}
+
+async function startStages(
+  dependencies: StartDependencies,
+  {
+    planned,
+    queryId,
+    signal,
+    report,
+    stages,
+    scheduler,
+  }: StartOptions & { readonly stages: PlannedStages; readonly scheduler: Scheduler },
+): Promise<FragmentResult> {
+  const { lane, owner, settings, setup, limits } = planned.fragment;
+  const { traceparent } = outgoingCorrelation();
+  return await runStages({
+    ...{ stages, signal, report, parts: scheduler.parts, divide: scheduler.divide },
+    schema: planned.schema,
+    context: {
+      ...{ queryId, lane, owner, settings, setup, limits },
+      ...(traceparent !== undefined && { traceparent }),
+    },
+    executors: () => executorsOf(scheduler.executors, stages.kinds),
+    runLocal: (request, stores, within) => runHere(dependencies, request, stores, within),
+  });
+}
+
+function runHere(
+  dependencies: EnvironmentDependencies,
+  request: FragmentRequest,
+  stores: readonly (ObjectStore | undefined)[],
+  signal: AbortSignal,
+): Promise<FragmentResult> {
+  return runFragment(request, environmentOf(dependencies, { fragment: request, stores }), { signal });
+}
+
+/** What a fragment's text, order or machine may have caused is decided here; for want of executors only where they were a choice. */
+function mayRunHere(error: QueryError, { isForced }: PlannedStages): boolean {
+  const kind = failureKind(error);
+  if (kind === 'one-node') return true;
+  return !isForced && (kind !== 'final' || error.code === 'NO_EXECUTOR');
+}

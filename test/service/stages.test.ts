@@ -1,0 +1,157 @@
+/**
+ * Statements in stages, with hosts of this process in the place of workers: what they answer is what one node answers,
+ * whatever the splits, and whatever happens to the workers.
+ */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { QueryError } from '@svc/base';
+import type { FlightClient } from '@svc/flight';
+import { createLocalExecutor, type FragmentExecutor } from '@svc/fragment-fn';
+import { tpchStatements, tpchTables } from '../sql/tpch-data.js';
+import { rows } from './support/results.js';
+import { startService, type TestService } from './support/service.js';
+
+const folder = path.resolve(import.meta.dirname, '../../../bench/tpch/queries');
+const orders = 60_000;
+
+let service: TestService;
+let client: FlightClient;
+/** Names of workers that are lost at their next split. */
+const doomed = new Set<string>();
+let open = 0;
+
+before(async () => {
+  service = await startService({
+    tables: tablesOf(orders),
+    config: {
+      'fragments.split_bytes': 1_000_000,
+      'fragments.distribute_bytes': 0,
+      'query.max_concurrent': 8,
+      'query.memory_limit': '256MiB',
+    },
+    openExecutors: ({ environmentOf }) => {
+      const workers = ['worker a', 'worker b', 'worker c'].map((name) =>
+        standIn(name, createLocalExecutor({ slots: 2, environment: environmentOf })),
+      );
+      return { workers: () => workers, lambda: () => undefined };
+    },
+  });
+  client = await service.client();
+  await rows(client, 'USE tpch');
+});
+after(async () => await service[Symbol.asyncDispose]());
+
+/** Hosts of this process under a worker's name; its end can be told. */
+function standIn(name: string, local: FragmentExecutor): FragmentExecutor {
+  return {
+    ...local,
+    name,
+    start: async (task, signal) => {
+      const run = await local.start(task, signal);
+      open += 1;
+      const source = run.events[Symbol.asyncIterator]();
+      let isOpen = true;
+      const end = () => {
+        if (isOpen) open -= 1;
+        isOpen = false;
+      };
+      return {
+        schema: run.schema,
+        events: {
+          [Symbol.asyncIterator]: () => ({
+            async next() {
+              try {
+                const next = await source.next();
+                if (doomed.delete(name)) {
+                  if (next.done !== true && next.value.kind === 'message') next.value.message.release();
+                  throw new QueryError('EXECUTOR_LOST', `${name} went away.`);
+                }
+                if (next.done === true) end();
+                return next;
+              } catch (error) {
+                end();
+                await source.return?.();
+                throw error;
+              }
+            },
+            async return() {
+              end();
+              await source.return?.();
+              return { done: true, value: undefined };
+            },
+          }),
+        },
+      };
+    },
+  };
+}
+
+function tablesOf(count: number): Record<string, string> {
+  const queries: Record<string, string> = {};
+  const known: string[] = [];
+  for (const [index, statement] of tpchStatements(count).entries()) {
+    const table = tpchTables[index] ?? '';
+    const sql = statement.slice(statement.indexOf(' AS ') + 4);
+    // A table's query may read those before it.
+    queries[`tpch.${table}`] = known.length === 0 ? sql : `WITH ${known.join(', ')} ${sql}`;
+    if (table === 'orders') known.push(`orders AS (${sql})`);
+  }
+  return queries;
+}
+
+async function both(sql: string) {
+  await rows(client, 'SET svc.execution = local');
+  const local = await rows(client, sql);
+  await rows(client, 'SET svc.execution = workers');
+  const before = await service.metric('svc_fragment_splits_total{outcome="ended"}');
+  const staged = await rows(client, sql);
+  const splits = (await service.metric('svc_fragment_splits_total{outcome="ended"}')) - before;
+  return { local, staged, splits };
+}
+
+function sorted(table: readonly (readonly unknown[])[]): readonly string[] {
+  return table
+    .map((row) =>
+      JSON.stringify(row, (_key, value: unknown) => {
+        if (typeof value === 'bigint') return `${value}n`;
+        return typeof value === 'number' ? Number(value.toPrecision(12)) : value;
+      }),
+    )
+    .sort();
+}
+
+describe('TPC-H in stages', () => {
+  for (const file of readdirSync(folder).filter((name) => name.endsWith('.sql')))
+    it(`${file} answers what one node answers`, async () => {
+      const sql = readFileSync(path.join(folder, file), 'utf8');
+      const { local, staged, splits } = await both(sql);
+      assert.deepEqual(sorted(staged), sorted(local));
+      assert.ok(splits > 1, `${splits} splits`);
+      assert.equal(open, 0);
+    });
+});
+
+describe('faults', () => {
+  const sql = 'SELECT l_returnflag, count(*), sum(l_quantity) FROM lineitem GROUP BY ALL';
+
+  it('what a lost worker had not ended runs elsewhere', async () => {
+    for (const lost of [['worker a'], ['worker b', 'worker c']]) {
+      for (const name of lost) doomed.add(name);
+      const { local, staged } = await both(sql);
+      assert.deepEqual(sorted(staged), sorted(local));
+      doomed.clear();
+      assert.equal(open, 0);
+    }
+  });
+
+  it('a value that cannot be computed is said as one node says it', async () => {
+    const failing = `SELECT sum((l_shipmode || l_linenumber)::INTEGER) FROM lineitem`;
+    await rows(client, 'SET svc.execution = local');
+    const local = await rows(client, failing).catch((error: unknown) => QueryError.from(error).message);
+    await rows(client, 'SET svc.execution = workers');
+    const staged = await rows(client, failing).catch((error: unknown) => QueryError.from(error).message);
+    assert.equal(staged, local);
+  });
+});
