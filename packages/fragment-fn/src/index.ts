@@ -19,6 +19,7 @@ export {
   type WholeColumns,
 } from './request.js';
 export { type FragmentResult, runFragment } from './runtime.js';
+export { AnswerCheck, type ArrowParts, answeredError, executorLost } from './splits/answer-check.js';
 export type {
   FragmentExecutor,
   FragmentSplit,
