@@ -20,6 +20,8 @@ export {
 } from './request.js';
 export { type FragmentResult, runFragment } from './runtime.js';
 export { AnswerCheck, type ArrowParts, answeredError, executorLost } from './splits/answer-check.js';
+export { createLocalExecutor } from './splits/local-executor.js';
+export { runSplits } from './splits/run-splits.js';
 export type {
   FragmentExecutor,
   FragmentSplit,

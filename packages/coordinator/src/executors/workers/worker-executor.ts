@@ -39,6 +39,8 @@ export interface WorkerExecutor extends FragmentExecutor {
   readonly facts: KnownFacts | undefined;
   /** Tasks of this coordinator that it runs now. */
   readonly running: number;
+  /** Resolves when no task of this coordinator runs. */
+  idle(): Promise<void>;
   /** Ends its tasks and the connection. Idempotent. */
   close(): void;
 }
@@ -55,6 +57,13 @@ export function createWorkerExecutor(address: WorkerAddress, options: WorkerExec
   });
   let facts: KnownFacts | undefined;
   let running = 0;
+  const onIdle = new Set<() => void>();
+  const leave = () => {
+    running -= 1;
+    if (running > 0) return;
+    for (const resolve of onIdle) resolve();
+    onIdle.clear();
+  };
 
   const heartbeat = async (signal?: AbortSignal): Promise<KnownFacts> => {
     const { token, id } = await signHeartbeat(signing);
@@ -112,9 +121,7 @@ export function createWorkerExecutor(address: WorkerAddress, options: WorkerExec
           task,
           stallMs,
           signal,
-          onEnd: () => {
-            running -= 1;
-          },
+          onEnd: leave,
           onLost: () => options.onLost?.(),
         });
       running += 1;
@@ -127,9 +134,12 @@ export function createWorkerExecutor(address: WorkerAddress, options: WorkerExec
           return await begin();
         });
       } catch (error) {
-        running -= 1;
+        leave();
         throw error;
       }
+    },
+    async idle() {
+      if (running > 0) await new Promise<void>((resolve) => onIdle.add(resolve));
     },
     close: () => client.close(),
   };
