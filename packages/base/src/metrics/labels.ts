@@ -85,3 +85,7 @@ export type RenewalOutcome = (typeof renewalOutcomes)[number];
 export const scanLockOutcomes = ['held', 'missed'] as const;
 /** `missed`: nobody gave the lock in time, so that the scan went on without. */
 export type ScanLockOutcome = (typeof scanLockOutcomes)[number];
+
+export const workerTaskOutcomes = ['finished', 'failed', 'cancelled'] as const;
+/** What became of a task that a worker took; `failed` includes one that was not what its signature says. */
+export type WorkerTaskOutcome = (typeof workerTaskOutcomes)[number];
