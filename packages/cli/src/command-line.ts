@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { exitCodes } from './exit-codes.js';
-import { completionHelp, mainHelp, serveHelp, versionHelp } from './help/main-help.js';
+import { completionHelp, mainHelp, serveHelp, versionHelp, workerHelp } from './help/main-help.js';
 import { UsageError } from './usage-error.js';
 import { serviceVersion } from './version.js';
 
@@ -26,6 +26,7 @@ export async function commandLine(args: readonly string[]): Promise<number> {
 /** Help texts by command; that of `sql` is made of what it can do, and so is loaded with it. */
 const helpTexts: Readonly<Record<string, () => Promise<string>>> = {
   serve: async () => serveHelp,
+  worker: async () => workerHelp,
   sql: async () => (await import('./help/sql-help.js')).sqlHelp,
   completion: async () => completionHelp,
   version: async () => versionHelp,
@@ -35,7 +36,13 @@ async function run(args: readonly string[]): Promise<number> {
   const [command, ...rest] = args;
   switch (command) {
     case 'serve':
-      return await serveCommand(rest);
+      return await serviceCommand(rest, serveHelp, async (options) =>
+        (await import('./serve/serve.js')).serve(options),
+      );
+    case 'worker':
+      return await serviceCommand(rest, workerHelp, async (options) =>
+        (await import('./worker/worker.js')).worker(options),
+      );
     case 'sql':
       return await (await import('./sql/sql-command.js')).sqlCommand(rest);
     case 'completion':
@@ -58,13 +65,16 @@ async function run(args: readonly string[]): Promise<number> {
 
 const helpOption = { help: { type: 'boolean', short: 'h' } } as const;
 
-async function serveCommand(args: readonly string[]): Promise<number> {
+async function serviceCommand(
+  args: readonly string[],
+  helpText: string,
+  serve: (options: { readonly config: string | undefined }) => Promise<number>,
+): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: { config: { type: 'string' }, ...helpOption } });
   if (values.help) {
-    process.stdout.write(serveHelp);
+    process.stdout.write(helpText);
     return exitCodes.ok;
   }
-  const { serve } = await import('./serve/serve.js');
   return await serve({ config: values.config });
 }
 

@@ -1,11 +1,13 @@
 /** The coordinator: everything of one service process, started in order and stopped in reverse. */
-import { readFile } from 'node:fs/promises';
 import { type AdminServer, startAdmin } from '@svc/admin';
-import { type Config, type Logger, type Metrics, QueryError } from '@svc/base';
+import type { Config, Logger, Metrics } from '@svc/base';
 import { createHostPool, type EnginePool, supportedDuckDbVersion } from '@svc/engine';
 import { createFlightServer, type FlightServer } from '@svc/flight';
 import { environmentOf, type FragmentEnvironment, type FragmentTask } from '@svc/fragment-fn';
 import { type Audit, openAudit } from './audit/open-audit.js';
+import { openWorkers, readPem } from './executors/workers/open-workers.js';
+import type { WorkerRecord } from './executors/workers/watched-worker.js';
+import type { WorkerRegistry } from './executors/workers/worker-registry.js';
 import { createFlightBackend } from './frontends/flight/flight-backend.js';
 import { type Prepared, preparedBytes } from './frontends/flight/prepared.js';
 import { createAdminGate } from './identity/admin-gate.js';
@@ -77,7 +79,8 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Coo
   const pool = createHostPool(poolOptions(config, logger));
   try {
     const lake = await openLake(config, { metrics, now: options.now ?? Date.now });
-    return assemble(options, { pool, lake, identity, audit, lock: await openScanLock(options) });
+    const workers = await openWorkers({ config, logger, now: options.now ?? Date.now });
+    return assemble(options, { pool, lake, identity, audit, workers, lock: await openScanLock(options) });
   } catch (error) {
     await pool.destroy();
     await audit?.close(auditFlushMs);
@@ -91,10 +94,12 @@ interface Parts {
   readonly identity: OpenIdentity;
   readonly audit: Audit | undefined;
   readonly lock: ScanLock;
+  /** Undefined where none are configured: then the coordinator is its own worker. */
+  readonly workers: WorkerRegistry | undefined;
 }
 
 function assemble(options: CoordinatorOptions, parts: Parts): Coordinator {
-  const { pool, lake, identity, audit, lock } = parts;
+  const { pool, lake, identity, audit, lock, workers } = parts;
   const { config, logger, metrics, version } = options;
   const now = options.now ?? Date.now;
   // Workers and functions are opened here, by configuration.
@@ -143,7 +148,13 @@ function assemble(options: CoordinatorOptions, parts: Parts): Coordinator {
   let isReady = false;
   let admin: AdminServer | undefined;
   let flight: FlightServer | undefined;
-  registerGauges(metrics, { sessions, pool, admission: runner.admission, tracker: runner.tracker });
+  registerGauges(metrics, {
+    sessions,
+    pool,
+    admission: runner.admission,
+    tracker: runner.tracker,
+    healthyWorkers: () => workers?.healthy().length ?? 1,
+  });
 
   const adminBackend = {
     isReady: () => isReady,
@@ -161,8 +172,11 @@ function assemble(options: CoordinatorOptions, parts: Parts): Coordinator {
         engineVersion: supportedDuckDbVersion,
         uptimeSeconds: Math.floor((performance.now() - startedAtMs) / 1000),
       },
-      // On one node the coordinator is its own worker (spec section 2.4).
-      workers: { total: 1, healthy: 1, healthyUrls: admin === undefined ? [] : [admin.healthUrl] },
+      workers:
+        workers === undefined
+          ? // On one node the coordinator is its own worker (spec section 2.4).
+            { total: 1, healthy: 1, healthyUrls: admin === undefined ? [] : [admin.healthUrl] }
+          : workersStatus(workers.records(), config),
     }),
   };
 
@@ -173,7 +187,7 @@ function assemble(options: CoordinatorOptions, parts: Parts): Coordinator {
     identity.close();
     sessions.closeAll();
     try {
-      await Promise.all([upkeepEnd, pool.destroy()]);
+      await Promise.all([upkeepEnd, workers?.close(), pool.destroy()]);
     } finally {
       runner.tracker.flush();
       await audit?.close(auditFlushMs);
@@ -240,6 +254,15 @@ function assemble(options: CoordinatorOptions, parts: Parts): Coordinator {
   };
 }
 
+function workersStatus(
+  records: readonly WorkerRecord[],
+  config: Config,
+): { readonly total: number; readonly healthy: number; readonly healthyUrls: readonly string[] } {
+  const scheme = config['worker.tls_ca'] === undefined ? 'grpc' : 'grpc+tls';
+  const healthyUrls = records.flatMap(({ state, address }) => (state === 'healthy' ? [`${scheme}://${address}`] : []));
+  return { total: records.length, healthy: healthyUrls.length, healthyUrls };
+}
+
 function listeners(
   config: Config,
   admin: AdminServer,
@@ -264,12 +287,4 @@ async function readTls(
   const key = config['server.tls_key'];
   if (cert === undefined || key === undefined) return undefined;
   return { certPem: await readPem('server.tls_cert', cert), keyPem: await readPem('server.tls_key', key) };
-}
-
-async function readPem(key: string, path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (cause) {
-    throw new QueryError('CONFIGURATION_ERROR', `${key}: the file ${path} cannot be read.`, { cause });
-  }
 }

@@ -6,8 +6,15 @@ export type {
   EmbeddedRunOptions,
   EmbeddedService,
 } from './embedded/embedded-service.js';
+export {
+  createWorkerExecutor,
+  type WorkerExecutor,
+  type WorkerExecutorOptions,
+} from './executors/workers/worker-executor.js';
+export { parseWorkerAddress } from './executors/workers/worker-address.js';
 export { openScanLock, type ScanLockOptions } from './identity/lifecycle/open-scan-lock.js';
 export type { ScanLock } from './identity/lifecycle/scan-lock.js';
 export type { SignInFacts } from './identity/open-identity.js';
 export { SessionStore } from './identity/session-store.js';
+export { poolOptions } from './service/pool-options.js';
 export { startCoordinator } from './start-coordinator.js';

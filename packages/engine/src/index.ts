@@ -17,6 +17,7 @@ export type {
   ParquetReadFile,
   StatementDescription,
 } from './api.js';
+export { MessageCheck } from './arrow/message-check.js';
 export { collectRows, type ResultRow, type ResultValue, readArrowSchema } from './arrow/result-rows.js';
 export type { ArrowField } from './arrow/types.js';
 export { supportedDuckDbVersion } from './capi/library.js';

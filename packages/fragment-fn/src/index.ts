@@ -31,6 +31,7 @@ export {
   type WholeColumns,
 } from './request.js';
 export { type FragmentResult, runFragment } from './runtime.js';
+export { AnswerCheck, type ArrowParts, answeredError, executorLost } from './splits/answer-check.js';
 export { createLocalExecutor } from './splits/local-executor.js';
 export { runSplits } from './splits/run-splits.js';
 export type {
@@ -55,7 +56,29 @@ export {
 } from './views/view-sql.js';
 export { decodeEventHeader, type EventHeader, encodeEventHeader } from './wire/event-codec.js';
 export { remoteTask } from './wire/remote-task.js';
-export { decodeTask, encodeTask, type RemoteTask } from './wire/task-codec.js';
+export {
+  decodeTask,
+  encodeTask,
+  maxTaskBytes,
+  type ReadVersions,
+  type RemoteTask,
+  readsOurTasks,
+} from './wire/task-codec.js';
+export {
+  type CoordinatorFrame,
+  decodeWorkerFrame,
+  encodeCoordinatorFrame,
+  type WorkerFrame,
+} from './worker/frames.js';
+export { callKey, type SigningOptions, signHeartbeat, signTask, verifyFacts } from './worker/signature.js';
+export {
+  createWorkerDoor,
+  heartbeatAction,
+  type TaskOutcome,
+  type WorkerDoor,
+  type WorkerDoorOptions,
+} from './worker/worker-door.js';
+export { type KnownFacts, readFacts } from './worker/worker-facts.js';
 export {
   type WriteOptions,
   type WrittenFile,

@@ -13,6 +13,7 @@ export function crossCheck(config: Config): readonly CrossProblem[] {
   return [
     ...checkAddress(config),
     ...checkTls(config),
+    ...checkWorkers(config),
     ...checkPorts(config),
     ...checkBounds(config),
     ...checkCatalogName(config),
@@ -31,15 +32,48 @@ function* checkAddress(config: Config): Iterable<CrossProblem> {
     };
 }
 
+const certificatesAndKeys = [
+  ['server.tls_cert', 'server.tls_key'],
+  ['worker.tls_cert', 'worker.tls_key'],
+  ['worker.tls_client_cert', 'worker.tls_client_key'],
+] as const;
+
 function* checkTls(config: Config): Iterable<CrossProblem> {
-  const hasCertificate = config['server.tls_cert'] !== undefined;
-  if (hasCertificate !== (config['server.tls_key'] !== undefined)) {
-    const [given, missing] = hasCertificate ? ['tls_cert', 'tls_key'] : ['tls_key', 'tls_cert'];
-    yield {
-      keys: ['server.tls_cert', 'server.tls_key'],
-      message: `\`server.${given}\` is set, but \`server.${missing}\` is not: TLS needs both`,
-    };
+  for (const keys of certificatesAndKeys) {
+    const [certificate, key] = keys;
+    const hasCertificate = config[certificate] !== undefined;
+    if (hasCertificate === (config[key] !== undefined)) continue;
+    const [given, missing] = hasCertificate ? [certificate, key] : [key, certificate];
+    yield { keys, message: `\`${given}\` is set, but \`${missing}\` is not: TLS needs both` };
   }
+  if (config['worker.tls_client_ca'] !== undefined && config['worker.tls_cert'] === undefined)
+    yield {
+      keys: ['worker.tls_client_ca', 'worker.tls_cert'],
+      message: '`worker.tls_client_ca` is set, but `worker.tls_cert`, without which there is no TLS, is not',
+    };
+  for (const key of ['worker.tls_client_cert', 'worker.tls_server_name'] as const)
+    if (config[key] !== undefined && config['worker.tls_ca'] === undefined)
+      yield {
+        keys: [key, 'worker.tls_ca'],
+        message: `\`${key}\` is set, but \`worker.tls_ca\`, without which there is no TLS, is not`,
+      };
+}
+
+const minWorkerSecretBytes = 32;
+
+function* checkWorkers(config: Config): Iterable<CrossProblem> {
+  const secret = config['worker.secret'];
+  if (secret !== undefined && Buffer.byteLength(secret) < minWorkerSecretBytes)
+    yield {
+      keys: ['worker.secret'],
+      message: `\`worker.secret\` must have at least ${minWorkerSecretBytes} bytes`,
+    };
+  for (const key of ['worker.addresses', 'worker.discovery_name'] as const)
+    if (secret === undefined && (config[key]?.length ?? 0) > 0)
+      yield {
+        keys: [key, 'worker.secret'],
+        message: `\`${key}\` is set, but \`worker.secret\`, by which workers know their coordinators, is not`,
+      };
 }
 
 function* checkPorts(config: Config): Iterable<CrossProblem> {

@@ -2,9 +2,15 @@ import type { Setting, SettingValue } from './setting.js';
 import { resourceSettings } from './settings-resources.js';
 import { serviceSettings } from './settings-service.js';
 import { signInSettings } from './settings-sign-in.js';
+import { workerSettings } from './settings-worker.js';
 
 /** Every configuration key by its TOML path, in the order of the documentation. */
-export const settings = { ...serviceSettings, ...signInSettings, ...resourceSettings } as const;
+export const settings = {
+  ...serviceSettings,
+  ...signInSettings,
+  ...resourceSettings,
+  ...workerSettings,
+} as const;
 
 export type ConfigKey = keyof typeof settings;
 

@@ -159,6 +159,19 @@ export const address: ValueType<string> = text(
   (value) => (isIP(value) !== 0 || /^[a-z0-9][a-z0-9.-]{0,252}$/i.test(value) ? value : undefined),
 );
 
+/** Where somebody listens: `worker-1:50052`, `[fd00::7]:50052`. */
+export const hostAndPort: ValueType<string> = text(
+  'host and port',
+  'a host and a port, such as worker-1:50052 or [fd00::7]:50052',
+  true,
+  (value) => {
+    const [, bracketed, name, port] =
+      /^(?:\[([^\]]+)\]|([a-z0-9][a-z0-9._-]{0,252})):(\d{1,5})$/i.exec(value) ?? [];
+    const isHost = bracketed === undefined ? name !== undefined : isIP(bracketed) === 6;
+    return isHost && Number(port) >= 1 && Number(port) <= 65_535 ? value : undefined;
+  },
+);
+
 /** An absolute http or https URL. One that carries a password is refused, so that a URL can be printed. */
 export const url: ValueType<string> = text(
   'URL',

@@ -95,3 +95,6 @@ export type FragmentOutcome = (typeof fragmentOutcomes)[number];
 
 export const splitOutcomes = ['ended', 'sent_again'] as const;
 export type SplitOutcome = (typeof splitOutcomes)[number];
+export const workerTaskOutcomes = ['finished', 'failed', 'cancelled'] as const;
+/** What became of a task that a worker took; `failed` includes one that was not what its signature says. */
+export type WorkerTaskOutcome = (typeof workerTaskOutcomes)[number];

@@ -35,6 +35,7 @@ import {
 } from './labels.js';
 import { memoryPressure } from './memory-pressure.js';
 import { type TokenMetrics, tokenMetrics } from './token-metrics.js';
+import { type WorkerMetrics, workerMetrics } from './worker-metrics.js';
 
 /** Specification section 2.8. Seconds. */
 const durationBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
@@ -48,7 +49,7 @@ export interface MemoryUse {
  * Every metric of the service, under the names of specification section 2.8 (first group) and our own (second group).
  * Counters are told what happened; gauges ask their owner at each scrape.
  */
-export interface Metrics extends FragmentMetrics, IdentityMetrics, TokenMetrics {
+export interface Metrics extends FragmentMetrics, IdentityMetrics, TokenMetrics, WorkerMetrics {
   readonly queryCount: LabelledCounter<{
     readonly status: QueryStatus;
     readonly statement_type: StatementType;
@@ -97,6 +98,7 @@ export function createMetrics(): Metrics {
     ...fragmentMetrics(registry),
     ...identityMetrics(registry),
     ...tokenMetrics(registry),
+    ...workerMetrics(registry),
     text: () => registry.metrics(),
   };
 }

@@ -51,9 +51,15 @@ export function completionCommand(args: readonly string[]): number {
 
 function commands(): readonly CompletedCommand[] {
   const config: CompletedOption = { name: 'config', short: undefined, value: 'file' };
-  const names = ['serve', 'sql', 'completion', 'version'];
+  const names = ['serve', 'worker', 'sql', 'completion', 'version'];
   return [
     { name: 'serve', description: 'run the service', options: [config, help], words: [] },
+    {
+      name: 'worker',
+      description: 'run parts of queries for services elsewhere',
+      options: [config, help],
+      words: [],
+    },
     { name: 'sql', description: 'run SQL', options: sqlOptions(), words: [] },
     {
       name: 'completion',

@@ -4,6 +4,7 @@ export const mainHelp = `svc ${serviceVersion}: SQL over Apache Iceberg tables, 
 
 Usage
   svc serve [--config FILE]     run the service
+  svc worker [--config FILE]    run parts of queries for services elsewhere
   svc sql [options]             run SQL: here, or on a running service with --server
   svc completion SHELL          print what lets bash, zsh or fish complete this command
   svc version                   print the version
@@ -31,6 +32,44 @@ Signals
 Environment
   SVC_SECTION__KEY   a setting, in place of the configuration file's
   RUST_LOG           log level: info (default), or such as warn,svc::lake=debug
+
+Output
+  Standard output has one JSON object per log line; standard error has what a person reads.
+
+Exit codes
+  0  stopped after a drain
+  1  could not start, or had to stop at once
+  2  the command line is not right
+`;
+
+export const workerHelp = `svc worker: run parts of queries for services elsewhere
+
+Usage
+  svc worker [--config FILE]
+
+Takes tasks of coordinators (svc serve) that have the same worker.secret, reads the files that a task names with the
+credentials that came with it, and answers rows. It has no catalog, no users and no credentials of its own. Coordinators
+find it by worker.addresses or worker.discovery_name.
+
+Options
+  --config FILE   the configuration; without it ./svc.toml, and without that the defaults
+  --help, -h      print this text
+
+Settings
+  worker.secret                  needed: at least 32 bytes, the same as the coordinators'
+  worker.bind_address, .port     where tasks come in; default port 50052
+  worker.tls_cert, .tls_key      TLS; with worker.tls_client_ca only for coordinators that show a certificate
+  metrics.prometheus_port        metrics; probes and status one above it
+  query.max_concurrent           tasks that run at the same time
+  docs/configuration.md lists all of them.
+
+Signals
+  Ctrl-C or SIGTERM drains: running tasks finish, for at most server.drain_timeout_secs; new ones are refused, and their
+  coordinators send them elsewhere. A second one stops at once.
+
+Environment
+  SVC_SECTION__KEY   a setting, in place of the configuration file's
+  RUST_LOG           log level: info (default), or such as warn,svc::worker=debug
 
 Output
   Standard output has one JSON object per log line; standard error has what a person reads.

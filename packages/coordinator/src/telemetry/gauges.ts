@@ -9,13 +9,15 @@ export interface GaugeSources {
   readonly pool: EnginePool;
   readonly admission: LaneAdmission;
   readonly tracker: QueryTracker;
+  readonly healthyWorkers: () => number;
 }
 
 /** Tells the gauges of spec section 2.8 whom to ask at each scrape. */
-export function registerGauges(metrics: Metrics, { sessions, pool, admission, tracker }: GaugeSources): void {
+export function registerGauges(metrics: Metrics, sources: GaugeSources): void {
+  const { sessions, pool, admission, tracker } = sources;
   metrics.activeQueries.readFrom(() => tracker.activeCount);
   metrics.activeSessions.readFrom(() => sessions.openCount());
-  metrics.healthyWorkers.readFrom(() => 1);
+  metrics.healthyWorkers.readFrom(sources.healthyWorkers);
   metrics.queueDepth.readFrom(() => admission.queued);
   metrics.coordinatorMemory.readFrom(() => {
     const stats = pool.stats();

@@ -2,7 +2,7 @@
  * Record batches of an IPC stream as arrays over the message's body, fully checked: whoever reads a DecodedArray,
  * C code included, stays inside its buffers.
  */
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import { type FlatTable, malformed, toCount } from './flatbuffer-read.js';
 import { type ArrowField, type ArrowSchema, type BufferLayout, fieldLayout, type IntType } from './types.js';
 
@@ -246,6 +246,7 @@ function checkText(array: DecodedArray): void {
   const values = array.buffers[1];
   if (values === undefined) return;
   const [first, last] = offsetRange(array);
+  if (isAscii(values.subarray(first, last))) return;
   if (isUtf8(values.subarray(first, last)) && startsAtCharacters(array, values, last)) return;
   for (let index = 0; index < array.length; index++)
     if (isValid(array, index) && !isUtf8(values.subarray(offsetAt(array, index), offsetAt(array, index + 1))))

@@ -49,7 +49,7 @@ export class IpcStreamReader {
   }
 }
 
-function findDictionary(fields: readonly ArrowField[], id: bigint): ArrowField | undefined {
+export function findDictionary(fields: readonly ArrowField[], id: bigint): ArrowField | undefined {
   for (const field of fields) {
     if (field.dictionary?.id === id) return field;
     const nested = findDictionary(field.children, id);

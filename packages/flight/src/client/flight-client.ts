@@ -1,6 +1,6 @@
 import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
 import { timestampMs } from '@bufbuild/protobuf/wkt';
-import { Channel, credentials, Metadata } from '@grpc/grpc-js';
+import { Metadata } from '@grpc/grpc-js';
 import { QueryError } from '@svc/base';
 import { splitIpcStream } from '../arrow/ipc-message.js';
 import { encodeSchema, schemaOf } from '../arrow/table-message.js';
@@ -37,18 +37,10 @@ import {
 } from '../gen/FlightSql_pb.js';
 import { decodeMessage, encodeMessage, packAny, unpackAnyOf } from '../messages/any.js';
 import type { FlightMethod } from '../server/service-definition.js';
+import { type ChannelOptions, openChannel } from './channel.js';
 import { openRawCall, type RawCall } from './raw-call.js';
 
-export interface FlightClientOptions {
-  readonly host: string;
-  readonly port: number;
-  /** Certificates to trust instead of the system's; absent: no TLS. */
-  readonly tls?: { readonly rootCertsPem?: string };
-  /** A message of a result; default 64 MiB. */
-  readonly maxReceiveBytes?: number;
-  /** Finds a server that no longer answers; default 30 s and 20 s. */
-  readonly keepalive?: { readonly timeMs: number; readonly timeoutMs: number };
-}
+export type FlightClientOptions = Omit<ChannelOptions, 'windowBytes'>;
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
@@ -116,8 +108,6 @@ export interface FlightClient {
   /** Ends the connection and every call on it. Idempotent. */
   close(): void;
 }
-
-const MEBIBYTE = 1024 * 1024;
 
 /** A stream of no columns: what stands behind the command of an update without parameters. */
 const noRows = encodeSchema(schemaOf([]));
@@ -319,23 +309,6 @@ export function createFlightClient(options: FlightClientOptions): FlightClient {
       channel.close();
     },
   };
-}
-
-function openChannel({ host, port, tls, maxReceiveBytes, keepalive }: FlightClientOptions): Channel {
-  const roots = tls?.rootCertsPem;
-  const channelCredentials =
-    tls === undefined
-      ? credentials.createInsecure()
-      : credentials.createSsl(roots === undefined ? null : Buffer.from(roots));
-  return new Channel(`${host.includes(':') ? `[${host}]` : host}:${port}`, channelCredentials, {
-    'grpc.max_receive_message_length': maxReceiveBytes ?? 64 * MEBIBYTE,
-    'grpc.max_send_message_length': -1,
-    'grpc.keepalive_time_ms': keepalive?.timeMs ?? 30_000,
-    'grpc.keepalive_timeout_ms': keepalive?.timeoutMs ?? 20_000,
-    'grpc.enable_channelz': 0,
-    'grpc.enable_retries': 0,
-    'grpc.use_local_subchannel_pool': 1,
-  });
 }
 
 function bearerOf(metadata: Metadata | undefined): string | undefined {

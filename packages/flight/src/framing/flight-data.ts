@@ -1,6 +1,6 @@
 /**
- * FlightData by hand: `0x12 <varint> header`, then `0xC2 0x3E <varint> body` (field 1000), as the format's protobuf
- * definition gives it. A protobuf encoder would copy every body; here a body is only ever pointed at.
+ * FlightData by hand: `0x12 <varint> header`, `0x1A <varint> metadata` where there is some, then `0xC2 0x3E <varint> body`
+ * (field 1000), as the format's protobuf definition gives it. A protobuf encoder would copy every body; here a body is only ever pointed at.
  */
 import { asBuffer } from '../arrow/as-buffer.js';
 
@@ -8,12 +8,15 @@ import { asBuffer } from '../arrow/as-buffer.js';
 export interface IpcMessage {
   readonly header: Uint8Array;
   readonly body: Uint8Array;
+  /** What our own parts say beside it (`app_metadata`); clients of Flight SQL are sent none. */
+  readonly metadata?: Uint8Array;
 }
 
 /** compressed flag and message length in front of every gRPC message. */
 export const GRPC_PREFIX_BYTES = 5;
 
 const HEADER_TAG = 0x12;
+const METADATA_TAG = 0x1a;
 const BODY_TAG_LOW = 0xc2;
 const BODY_TAG_HIGH = 0x3e;
 const EMPTY = new Uint8Array(0);
@@ -36,9 +39,10 @@ function writeVarint(out: Uint8Array, offset: number, value: number): number {
 }
 
 function prefixLength(message: IpcMessage): number {
-  const { header, body } = message;
+  const { header, body, metadata = EMPTY } = message;
   const bodyTag = body.length === 0 ? 0 : 2 + varintLength(body.length);
-  return 1 + varintLength(header.length) + header.length + bodyTag;
+  const metadataLength = metadata.length === 0 ? 0 : 1 + varintLength(metadata.length) + metadata.length;
+  return 1 + varintLength(header.length) + header.length + metadataLength + bodyTag;
 }
 
 /** Bytes of the whole FlightData message, without the gRPC prefix. */
@@ -46,13 +50,17 @@ export function flightDataLength(message: IpcMessage): number {
   return prefixLength(message) + message.body.length;
 }
 
+function writeField(out: Uint8Array, offset: number, tag: number, value: Uint8Array): number {
+  out[offset] = tag;
+  const position = writeVarint(out, offset + 1, value.length);
+  out.set(value, position);
+  return position + value.length;
+}
+
 function writePrefix(out: Uint8Array, offset: number, message: IpcMessage): number {
-  const { header, body } = message;
-  let position = offset;
-  out[position++] = HEADER_TAG;
-  position = writeVarint(out, position, header.length);
-  out.set(header, position);
-  position += header.length;
+  const { header, body, metadata = EMPTY } = message;
+  let position = writeField(out, offset, HEADER_TAG, header);
+  if (metadata.length > 0) position = writeField(out, position, METADATA_TAG, metadata);
   if (body.length > 0) {
     out[position++] = BODY_TAG_LOW;
     out[position++] = BODY_TAG_HIGH;

@@ -1,5 +1,10 @@
 import { constants, type ServerHttp2Stream } from 'node:http2';
-import { Metadata, type ServerInterceptingCallInterface, type ServerWritableStream } from '@grpc/grpc-js';
+import {
+  Metadata,
+  type ServerDuplexStream,
+  type ServerInterceptingCallInterface,
+  type ServerWritableStream,
+} from '@grpc/grpc-js';
 import { QueryError } from '@svc/base';
 import { encodeFrames, type IpcMessage } from './flight-data.js';
 import { pendingSocketBytes } from './grpc-internals.js';
@@ -65,7 +70,7 @@ function writeFrames(stream: ServerHttp2Stream, frames: readonly Buffer[]): Prom
 
 /** Goes through grpc-js, whose serializer copies the message before `write` returns. */
 export function openCopyingSink(
-  call: ServerWritableStream<Buffer, IpcMessage>,
+  call: ServerWritableStream<Buffer, IpcMessage> | ServerDuplexStream<Buffer, IpcMessage>,
   stream: ServerHttp2Stream | undefined,
 ): ResultSink {
   const writeOne = (message: IpcMessage) =>

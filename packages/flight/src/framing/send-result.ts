@@ -17,15 +17,28 @@ export interface SendResultOptions {
 /** How long the schema waits for the first message. A small result takes one write then, which its client reads at once. */
 const SCHEMA_HOLD_MS = 5;
 
+/** A message of which the memory is given back once it was sent. */
+export type SentMessage = IpcMessage & Pick<ResultMessage, 'release'>;
+
+/** Sends the schema and then every message, as `sendMessages` does. */
+export async function sendResult(
+  result: ResultStream,
+  sink: ResultSink,
+  options: SendResultOptions,
+): Promise<void> {
+  await sendMessages([schemaMessage(result.schema)], result, sink, options);
+}
+
 /**
- * Sends the schema and then every message, pulling the next one only when the socket has taken the last; the schema goes
+ * Sends `first` and then every message, pulling the next one only when the socket has taken the last; `first` goes
  * with the first message when that comes soon. Each message is released exactly once, after its write has settled;
  * messages that arrive too late are released unsent. However this ends, the source has ended or its `return` has been
  * called. Rejects with the source's error, the reason of the signal, or RESULT_TOO_LARGE for a message that clients would
  * refuse.
  */
-export async function sendResult(
-  result: ResultStream,
+export async function sendMessages(
+  first: readonly IpcMessage[],
+  result: { readonly messages: AsyncIterable<SentMessage>; readonly failed?: AbortSignal },
   sink: ResultSink,
   options: SendResultOptions,
 ): Promise<void> {
@@ -36,7 +49,7 @@ export async function sendResult(
   let started = false;
   let ended = false;
   /** Pulled and not sent yet. */
-  let next: Promise<ResultMessage | undefined> | undefined;
+  let next: Promise<SentMessage | undefined> | undefined;
   const endSource = () => {
     if (ended) return;
     ended = true;
@@ -51,9 +64,9 @@ export async function sendResult(
   try {
     throwIfAborted(stop.signal);
     started = true;
-    let unsent: readonly IpcMessage[] = [schemaMessage(result.schema)];
+    let unsent = first;
     next = pull(iterator, stop.signal);
-    if (!(await settlesWithin(next, SCHEMA_HOLD_MS))) {
+    if (unsent.length > 0 && !(await settlesWithin(next, SCHEMA_HOLD_MS))) {
       await writer.write(unsent);
       unsent = [];
     }
@@ -98,9 +111,9 @@ async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boo
 }
 
 async function pull(
-  iterator: AsyncIterator<ResultMessage>,
+  iterator: AsyncIterator<SentMessage>,
   signal: AbortSignal,
-): Promise<ResultMessage | undefined> {
+): Promise<SentMessage | undefined> {
   throwIfAborted(signal);
   const pending = iterator.next();
   try {
@@ -112,7 +125,7 @@ async function pull(
   }
 }
 
-function releaseWhenLate(pending: Promise<IteratorResult<ResultMessage>>): void {
+function releaseWhenLate(pending: Promise<IteratorResult<SentMessage>>): void {
   pending.then(
     (late) => {
       if (late.done !== true) late.value.release();
@@ -122,7 +135,7 @@ function releaseWhenLate(pending: Promise<IteratorResult<ResultMessage>>): void 
 }
 
 async function send(
-  message: ResultMessage,
+  message: SentMessage,
   before: readonly IpcMessage[],
   writer: Writer,
   maxMessageBytes: number,

@@ -34,7 +34,7 @@ export interface AdmittedCall<S> {
 }
 
 export interface AdmissionOptions<S> {
-  readonly authenticator: Authenticator<S>;
+  readonly authenticator: Pick<Authenticator<S>, 'authenticate'>;
   readonly connection: ConnectionFacts;
   readonly logger: Logger;
   /** A message of DoPut; those of other methods have the server's limit. */

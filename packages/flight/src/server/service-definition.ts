@@ -51,7 +51,7 @@ export const flightService: ServiceDefinition = Object.fromEntries(
       responseStream: streaming[method].response,
       requestSerialize: asBuffer,
       requestDeserialize: bytes,
-      responseSerialize: method === 'DoGet' ? serializeWithOneCopy : asBuffer,
+      responseSerialize: method === 'DoGet' || method === 'DoExchange' ? serializeWithOneCopy : asBuffer,
       responseDeserialize: bytes,
     },
   ]),

@@ -1,5 +1,6 @@
-/** What a client sends in a DoPut, pulled: of the messages that are on their way, two at a time are held here. */
-import type { ServerDuplexStream, ServerInterceptingCallInterface } from '@grpc/grpc-js';
+/** What a client sends in a DoPut or DoExchange, pulled: of the messages that are on their way, two at a time are held here. */
+import type { Readable } from 'node:stream';
+import type { ServerInterceptingCallInterface } from '@grpc/grpc-js';
 import { throwIfAborted } from '@svc/base';
 import { FlightDataSchema } from '../gen/Flight_pb.js';
 import { decodeMessage } from '../messages/any.js';
@@ -16,7 +17,7 @@ const MAX_AHEAD = 2;
 
 /** Disposing drops what is still on its way, so that the client can be told why. */
 export function openUpload(
-  call: ServerDuplexStream<Buffer, Buffer>,
+  call: Pick<Readable, 'on' | 'once' | 'off' | 'resume'>,
   transport: ServerInterceptingCallInterface,
   signal: AbortSignal,
 ): Upload {
@@ -70,7 +71,7 @@ export function openUpload(
 }
 
 function decodeFlightData(message: Buffer) {
-  return decodeMessage(FlightDataSchema, message, 'A DoPut message');
+  return decodeMessage(FlightDataSchema, message, 'An uploaded message');
 }
 
 /** Holds back grpc-js's wish for the next message, which it has as soon as it was given one. */

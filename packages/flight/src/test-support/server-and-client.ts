@@ -1,7 +1,8 @@
 import { silentLogger } from '@svc/base';
 import { createFlightClient, type FlightClient } from '../client/flight-client.js';
 import type { IpcMessage } from '../framing/flight-data.js';
-import { createFlightServer, type FlightServer, type FlightServerOptions } from '../server/flight-server.js';
+import { createFlightServer, type FlightServerOptions } from '../server/flight-server.js';
+import type { FlightServer } from '../server/grpc-listener.js';
 import { createFakeBackend, type FakeBackend, type FakeSession } from './fake-backend.js';
 
 export interface ServerAndClient extends Disposable {

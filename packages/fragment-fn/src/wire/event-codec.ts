@@ -60,13 +60,13 @@ const errorCode: Codec<ErrorCode> = {
   },
 };
 
-const error = record<SerializedError>({
+export const serializedError: Codec<SerializedError> = record<SerializedError>({
   code: required(1, errorCode),
   message: required(2, text),
   retryable: required(3, flag),
 });
 
-const eventHeader = union<EventHeader>({
+export const eventHeader: Codec<EventHeader> = union<EventHeader>({
   message: [
     1,
     {
@@ -76,7 +76,7 @@ const eventHeader = union<EventHeader>({
     },
   ],
   end: [2, { split: required(1, uint), rowCount: required(2, count), statistics: required(3, statistics) }],
-  error: [3, { error: required(1, error) }],
+  error: [3, { error: required(1, serializedError) }],
 });
 
 export function encodeEventHeader(event: EventHeader): Uint8Array {

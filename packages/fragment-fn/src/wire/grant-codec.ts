@@ -1,5 +1,5 @@
 import type { GrantedPrefix, StoreGrant } from '@svc/lake';
-import { flag, list, maybe, record, required, text, uint, union } from './codec.js';
+import { type Codec, flag, list, maybe, record, required, text, uint, union } from './codec.js';
 
 const prefix = record<GrantedPrefix>({
   prefix: required(1, text),
@@ -12,7 +12,7 @@ const prefix = record<GrantedPrefix>({
   expiresAtMs: maybe(8, uint),
 });
 
-export const storeGrant = union<StoreGrant>({
+export const storeGrant: Codec<StoreGrant> = union<StoreGrant>({
   s3: [1, { scope: maybe(1, text), prefixes: required(2, list(prefix)) }],
   files: [2, {}],
 });

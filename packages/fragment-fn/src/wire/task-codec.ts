@@ -26,7 +26,21 @@ const minimumReaderVersion = 2;
 /** The oldest version whose tasks have all that is needed here. Never below the one before. */
 const oldestReadVersion = fragmentProtocolVersion - 1;
 
-const maxTaskBytes = 64 * 1024 * 1024;
+/** What an executor says of the tasks that it reads. */
+export interface ReadVersions {
+  readonly newest: number;
+  readonly oldest: number;
+}
+
+export const readVersions: ReadVersions = { newest: fragmentProtocolVersion, oldest: oldestReadVersion };
+
+/** Whether an executor reads tasks of this version. It is one version older or newer at most. */
+export function readsOurTasks({ newest, oldest }: ReadVersions): boolean {
+  const isNear = Math.abs(newest - fragmentProtocolVersion) <= 1;
+  return isNear && newest >= minimumReaderVersion && oldest <= fragmentProtocolVersion;
+}
+
+export const maxTaskBytes = 64 * 1024 * 1024;
 const signature = Buffer.from('svcf', 'latin1');
 
 interface TaskOnWire {
@@ -51,7 +65,7 @@ export function encodeTask({ request, grants }: RemoteTask): Uint8Array {
 /** Throws FRAGMENT_REFUSED, also for another protocol version that is not understood here. */
 export function decodeTask(bytes: Uint8Array): RemoteTask {
   if (bytes.byteLength > maxTaskBytes) throw refused(`it has more than ${maxTaskBytes} bytes`);
-  const versions = readVersions(bytes);
+  const versions = versionsOf(bytes);
   const skipsUnknown = versions.written > fragmentProtocolVersion;
   const input = new WireReader(bytes.subarray(versions.length), { skipsUnknown });
   try {
@@ -68,7 +82,7 @@ export function decodeTask(bytes: Uint8Array): RemoteTask {
   }
 }
 
-function readVersions(bytes: Uint8Array): { readonly written: number; readonly length: number } {
+function versionsOf(bytes: Uint8Array): { readonly written: number; readonly length: number } {
   const input = new WireReader(bytes, { skipsUnknown: false });
   try {
     if (!signature.every((byte) => input.byte() === byte)) throw refused('it does not begin like one');
