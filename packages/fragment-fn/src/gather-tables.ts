@@ -5,7 +5,7 @@ import { linkAbort, QueryError } from '@svc/base';
 import type { LeasedFragment, StagedTable } from './leased-fragment.js';
 import { namingOriginalFiles } from './original-files.js';
 import type { FragmentScan } from './request.js';
-import { gatherSql, rowsTableSql } from './views/view-sql.js';
+import { engineColumns, gatherSql, rowsTableSql } from './views/view-sql.js';
 
 /** A table, and what it is read in. */
 export interface TableInParts {
@@ -88,7 +88,7 @@ function makeTable({ table }: TableInParts): readonly string[] {
   const { columns, counted } = table.scan;
   const filters = table.filters ?? [];
   const unread = counted === undefined ? [] : [gatherSql(table, columns, [counted], { filters })];
-  return [rowsTableSql(table, columns), ...unread];
+  return [rowsTableSql(table, engineColumns(columns)), ...unread];
 }
 
 function takingOver({ groups, deletes }: StagedTable): (of: TableInParts) => string {

@@ -2,6 +2,7 @@ export { type FragmentEnvironment, queryTimedOut, type StagedTable } from './lea
 export {
   type FileToRead,
   type FragmentFiles,
+  type FragmentInput,
   type FragmentJoinKeys,
   type FragmentKey,
   type FragmentLane,
@@ -13,6 +14,8 @@ export {
   type FragmentTable,
   type FragmentView,
   fragmentProtocolVersion,
+  type InputPart,
+  type InputRows,
   type WholeColumns,
 } from './request.js';
 export { type FragmentResult, runFragment } from './runtime.js';
@@ -36,6 +39,9 @@ export {
   stubViewSql,
   viewSql,
 } from './views/view-sql.js';
+export { decodeEventHeader, type EventHeader, encodeEventHeader } from './wire/event-codec.js';
+export { remoteTask } from './wire/remote-task.js';
+export { decodeTask, encodeTask, type RemoteTask } from './wire/task-codec.js';
 export {
   type WriteOptions,
   type WrittenFile,

@@ -7,19 +7,29 @@ import type { EngineLease, EnginePool, EngineProfile, EngineProgress } from '@sv
 import { type DirectRead, mapConcurrently } from '@svc/lake';
 import type { ScanFilter } from '@svc/sql';
 import { gatherTables } from './gather-tables.js';
+import { ingestInput, inputBytes, onePiece } from './input-rows.js';
 import { narrowTables } from './keys/narrow-tables.js';
 import { namingOriginalFiles } from './original-files.js';
 import {
   type FragmentFiles,
+  type FragmentInput,
   type FragmentRequest,
   type FragmentScan,
   type FragmentStatistics,
   type FragmentTable,
   fragmentProtocolVersion,
+  type InputPart,
 } from './request.js';
 import { sessionStatements } from './views/session-sql.js';
 import type { StagedDeletes, StagedGroup } from './views/staged-group.js';
-import { filesViewSql, type PlacedFile, rowsTableSql, scanViewSql, viewSql } from './views/view-sql.js';
+import {
+  engineColumns,
+  filesViewSql,
+  type PlacedFile,
+  rowsTableSql,
+  scanViewSql,
+  viewSql,
+} from './views/view-sql.js';
 
 /** A table whose chunks now lie in the engine's input folder; nothing of it where the request brought its rows. */
 export interface StagedTable {
@@ -57,6 +67,8 @@ export interface FragmentEnvironment {
   bytesToStage?(table: FragmentScan, signal: AbortSignal): Promise<number>;
   /** Told of each table of which less is read than was planned. */
   onNarrowed?(planned: FragmentScan, narrowed: FragmentScan): void;
+  /** The bytes of a part of an earlier stage's rows, as they come; absent where rows of others come along or not at all. */
+  readPart?(table: FragmentInput, part: InputPart, signal: AbortSignal): AsyncIterable<Uint8Array>;
   /** Brings files that the statement names; absent where statements read none. */
   stageFiles?(table: FragmentFiles, directory: string, signal: AbortSignal): Promise<StagedTable>;
 }
@@ -205,17 +217,21 @@ async function stageTable(
   switch (table.kind) {
     case 'scan':
       return await environment.stage(table, directory, signal);
-    case 'rows': {
-      const bytesStaged = table.rows.byteLength;
-      const describeColumns = async () => undefined;
-      return { groups: [], filesRead: 0, bytesStaged, bytesFetched: 0, describeColumns };
-    }
+    case 'rows':
+      return broughtAlong(table.rows.byteLength);
+    case 'input':
+      return broughtAlong(inputBytes(table.rows));
     case 'files': {
       const staged = await environment.stageFiles?.(table, directory, signal);
       if (staged === undefined) throw new QueryError('INTERNAL_ERROR', 'Nobody here reads files by name.');
       return staged;
     }
   }
+}
+
+/** Rows that the engine is given when its tables are made. */
+function broughtAlong(bytesStaged: number): StagedTable {
+  return { groups: [], filesRead: 0, bytesStaged, bytesFetched: 0, describeColumns: async () => undefined };
 }
 
 /** All that the engine may say something of: tables' files, and those that list deleted rows. */
@@ -225,7 +241,7 @@ export function stagedGroups(staged: readonly StagedTable[]): readonly StagedGro
 
 /** Makes the names that the fragment's SQL uses. */
 export async function bindTables(
-  { request, link, lease }: LeasedFragment,
+  { request, environment, link, lease }: LeasedFragment,
   staged: readonly StagedTable[],
 ): Promise<void> {
   const tables = request.tables.flatMap((table, index) => tableSql(table, staged[index]) ?? []);
@@ -237,7 +253,7 @@ export async function bindTables(
     if (table.kind === 'rows') {
       const name = { catalog: table.catalog, schema: table.schema, table: table.table };
       await lease.ingest(name, onePiece(table.rows), link.signal);
-    }
+    } else if (table.kind === 'input') await ingestInput(table, { environment, lease, signal: link.signal });
 }
 
 function tableSql(table: FragmentTable, staged: StagedTable | undefined): string | undefined {
@@ -246,6 +262,8 @@ function tableSql(table: FragmentTable, staged: StagedTable | undefined): string
     case 'scan':
       return scanSql(table, staged);
     case 'rows':
+      return rowsTableSql(table, engineColumns(table.columns));
+    case 'input':
       return rowsTableSql(table, table.columns);
     case 'files':
       return filesViewSql(table, staged?.files ?? []);
@@ -256,10 +274,6 @@ function scanSql(table: FragmentScan, staged: StagedTable | undefined): string {
   const { columns, counted } = table.scan;
   const parts = [...(staged?.groups ?? []), ...(counted ? [counted] : [])];
   return scanViewSql(table, columns, parts, staged?.deletes);
-}
-
-async function* onePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
-  yield bytes;
 }
 
 export function fragmentStatistics(

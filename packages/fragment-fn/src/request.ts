@@ -6,10 +6,11 @@ import type { FileScan, NestedField, ObjectInfo, TableScan } from '@svc/lake';
 import type { ScanFilter } from '@svc/sql';
 import type { EngineColumn } from './views/view-sql.js';
 
-export const fragmentProtocolVersion = 1;
+/** One older and one newer are understood where they can be: see wire/task-codec.ts. */
+export const fragmentProtocolVersion = 2;
 
 /** A table of the fragment under the name the SQL text uses, and where its rows come from. */
-export type FragmentTable = FragmentScan | FragmentRows | FragmentFiles;
+export type FragmentTable = FragmentScan | FragmentRows | FragmentInput | FragmentFiles;
 
 /**
  * Rows of the target are of no use unless the value of its column is one that the source has in a row that passes the
@@ -53,6 +54,31 @@ export interface FragmentRows extends FragmentName {
   readonly columns: readonly NestedField[];
   /** An Arrow IPC stream; its fields are the columns by position. */
   readonly rows: Uint8Array;
+}
+
+/** Rows of an earlier stage, by the engine's own types. */
+export interface FragmentInput extends FragmentName {
+  readonly kind: 'input';
+  readonly columns: readonly EngineColumn[];
+  readonly rows: InputRows;
+}
+
+export type InputRows =
+  /** One Arrow IPC stream, lossless. */
+  | { readonly kind: 'bytes'; readonly stream: Uint8Array }
+  /** Each an Arrow IPC stream of its own, one behind the other. */
+  | { readonly kind: 'parts'; readonly parts: readonly InputPart[] }
+  /** In this process only: one Arrow IPC stream as it comes. It is opened once, and read to its end or returned early. */
+  | { readonly kind: 'stream'; open(signal: AbortSignal): AsyncIterable<Uint8Array> };
+
+export interface InputPart {
+  readonly place: /** Pre-signed: who has it may read it, so it is a secret. */
+    | { readonly kind: 'url'; readonly url: string }
+    /** Opened with the store of the table. */
+    | { readonly kind: 'location'; readonly location: string };
+  readonly bytes: number;
+  /** Of these bytes, 64 hexadecimal digits. */
+  readonly sha256: string;
 }
 
 /** Files that the statement itself names: only in the command line, whose engines may reach them. */

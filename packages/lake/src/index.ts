@@ -47,6 +47,7 @@ export {
   planFiles,
 } from './iceberg/scan/plan-files.js';
 export { resolveSnapshot, type SnapshotPin, schemaById } from './iceberg/scan/resolve-snapshot.js';
+export { type JsonValue, parseJson, printJson } from './iceberg/spec/lossless-json.js';
 export { lineageFields } from './iceberg/spec/row-lineage.js';
 export type { TableMetadata } from './iceberg/spec/table-metadata.js';
 export type {
@@ -109,4 +110,4 @@ export { StorageTraffic } from './storage/remote/storage-traffic.js';
 export type { S3CredentialProvider, S3Credentials } from './storage/s3/renewing-credentials.js';
 export type { S3Access } from './storage/s3/s3-connection.js';
 export { createS3Store, type S3StoreOptions } from './storage/s3/s3-store.js';
-export type { GrantedPrefix, StoreGrant } from './storage/store-grant.js';
+export type { GrantedPrefix, GrantedS3, StoreGrant } from './storage/store-grant.js';

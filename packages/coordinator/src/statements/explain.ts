@@ -55,6 +55,11 @@ function scanLines({ table, request, keys }: ExplainedScan): readonly string[] {
       `  bytes: ${table.rows.byteLength}`,
     ];
   if (table.kind === 'files') return fileLines(table, request);
+  if (table.kind === 'input')
+    return [
+      `Rows of ${table.catalog}.${table.schema}.${table.table}, of an earlier stage`,
+      `  columns: ${columnText(request, table.columns.length)}`,
+    ];
   const { counts, columns, counted, snapshotId, tableName } = table.scan;
   const deleteFiles = counts.deleteFilesPlanned ?? 0;
   const vectors = table.scan.groups

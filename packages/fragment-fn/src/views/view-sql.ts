@@ -137,8 +137,8 @@ function emptySelect(columns: readonly EngineColumn[]): string {
 }
 
 /** A table of the engine for rows that come with the fragment. */
-export function rowsTableSql(name: QualifiedName, columns: readonly NestedField[]): string {
-  const list = engineColumns(columns).map((column) => `${quoteIdentifier(column.name)} ${column.type}`);
+export function rowsTableSql(name: QualifiedName, columns: readonly EngineColumn[]): string {
+  const list = columns.map((column) => `${quoteIdentifier(column.name)} ${column.type}`);
   return `CREATE TABLE ${qualified(name)} (${list.join(', ')})`;
 }
 

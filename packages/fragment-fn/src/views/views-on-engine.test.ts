@@ -174,7 +174,7 @@ describe('texts with a NUL', () => {
     const columns = [column('name', text)];
     const literal = { type: 'VARCHAR', value: 'a\0' };
     await scope.lease.execute([
-      rowsTableSql(table, columns),
+      rowsTableSql(table, engineColumns(columns)),
       gatherSql(table, columns, [{ sources: [name], paths: [path], locations: [] }], {
         filters: [
           { kind: 'compare', column: ['name'], operator: '=', literal },
