@@ -22,7 +22,7 @@ interface Attempt {
   readonly signal: AbortSignal;
 }
 
-/** Throws STORAGE_ERROR, STORAGE_ACCESS_DENIED. */
+/** Throws EXECUTOR_LOST: the spool is ours, and another attempt has other addresses. */
 export async function putObject(url: string, body: readonly Uint8Array[], signal: AbortSignal): Promise<void> {
   await withRetries({ method: 'PUT', url, body, maxAnswerBytes: 64 * 1024, signal });
 }
@@ -87,9 +87,7 @@ async function readBody(response: IncomingMessage, maxBytes: number): Promise<Ui
 }
 
 function storageError(method: string, status: number | undefined): QueryError {
-  const what = method === 'PUT' ? 'a part of an answer' : 'the order of a fragment';
-  const code = status === 401 || status === 403 ? 'STORAGE_ACCESS_DENIED' : 'STORAGE_ERROR';
+  const what = method === 'PUT' ? 'puts a part of its answer' : 'gets the order of a fragment';
   const said = status === undefined ? 'does not answer' : `answers ${status}`;
-  // Another attempt has other addresses: whether those are taken is not known.
-  return new QueryError(code, `The spool ${said} where the function has ${what}.`, { retryable: true });
+  return new QueryError('EXECUTOR_LOST', `The spool ${said} where the function ${what}.`);
 }
