@@ -32,6 +32,8 @@ export {
 } from './function/invocation.js';
 export { packOrder, readSealingKey, type SealingKey, seal } from './function/sealing.js';
 export { type FragmentResult, runFragment } from './runtime.js';
+export { createLocalExecutor } from './splits/local-executor.js';
+export { runSplits } from './splits/run-splits.js';
 export type {
   FragmentExecutor,
   FragmentSplit,

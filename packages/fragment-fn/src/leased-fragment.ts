@@ -3,7 +3,7 @@
  * files have in common.
  */
 import { type LinkedAbort, linkAbort, QueryError } from '@svc/base';
-import type { EngineLease, EnginePool, EngineProfile, EngineProgress } from '@svc/engine';
+import type { EngineLease, EnginePool, EngineProfile, EngineProgress, EngineResult } from '@svc/engine';
 import { type DirectRead, mapConcurrently } from '@svc/lake';
 import type { ScanFilter } from '@svc/sql';
 import { gatherTables } from './gather-tables.js';
@@ -13,6 +13,7 @@ import { namingOriginalFiles } from './original-files.js';
 import {
   type FragmentFiles,
   type FragmentInput,
+  type FragmentLimits,
   type FragmentRequest,
   type FragmentScan,
   type FragmentStatistics,
@@ -230,7 +231,7 @@ async function stageTable(
 }
 
 /** Rows that the engine is given when its tables are made. */
-function broughtAlong(bytesStaged: number): StagedTable {
+export function broughtAlong(bytesStaged: number): StagedTable {
   return { groups: [], filesRead: 0, bytesStaged, bytesFetched: 0, describeColumns: async () => undefined };
 }
 
@@ -270,10 +271,36 @@ function tableSql(table: FragmentTable, staged: StagedTable | undefined): string
   }
 }
 
-function scanSql(table: FragmentScan, staged: StagedTable | undefined): string {
+export function scanSql(table: FragmentScan, staged: StagedTable | undefined): string {
   const { columns, counted } = table.scan;
   const parts = [...(staged?.groups ?? []), ...(counted ? [counted] : [])];
   return scanViewSql(table, columns, parts, staged?.deletes);
+}
+
+/**
+ * Starts the SQL over the tables that `bind` makes: as a statement, or where it answers whole columns of `onlyTable` and
+ * their pages can be read so, without one.
+ */
+export async function startStatement(
+  { request, options, link, lease }: LeasedFragment,
+  onlyTable: StagedTable | undefined,
+  bind: () => Promise<void> = async () => undefined,
+): Promise<EngineResult> {
+  const { wholeColumns } = request;
+  const direct = wholeColumns && (await onlyTable?.describeColumns(wholeColumns.columns));
+  if (wholeColumns !== undefined && direct !== undefined) {
+    options.onExecuting?.();
+    return await lease.readParquet({ ...direct, schema: wholeColumns.schema, signal: link.signal });
+  }
+  await bind();
+  options.onExecuting?.();
+  return await lease.query({
+    sql: request.sql,
+    ...(request.parameters === undefined ? {} : { parameters: request.parameters }),
+    arrow: request.arrow,
+    signal: link.signal,
+    ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+  });
 }
 
 export function fragmentStatistics(
@@ -293,6 +320,13 @@ export function fragmentStatistics(
     peakMemoryBytes: profile.peakMemoryBytes,
     ...times,
   };
+}
+
+export function resultTooLarge({ resultBytes }: FragmentLimits): QueryError {
+  return new QueryError(
+    'RESULT_TOO_LARGE',
+    `The result is larger than its limit of ${resultBytes} bytes (query.max_result_bytes, or SET svc.max_result_bytes): add a LIMIT or aggregate.`,
+  );
 }
 
 /** QUERY_TIMEOUT of a query that was given this long. */

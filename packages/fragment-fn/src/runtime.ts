@@ -2,7 +2,7 @@
  * A fragment that answers rows: stage the scans, bind the SQL's tables to them, run, stream. The coordinator executes
  * only through it and `writeFragment`; workers and Lambda functions will run the same code behind their own doors.
  */
-import { QueryError, throwIfAborted } from '@svc/base';
+import { throwIfAborted } from '@svc/base';
 import type { EngineMessage, EngineResult } from '@svc/engine';
 import {
   bindTables,
@@ -11,9 +11,10 @@ import {
   fragmentStatistics,
   type LeasedFragment,
   onLease,
-  type StagedTable,
+  resultTooLarge,
   stagedGroups,
   stageTables,
+  startStatement,
 } from './leased-fragment.js';
 import { namingOriginalFiles } from './original-files.js';
 import type { FragmentRequest, FragmentStatistics } from './request.js';
@@ -46,7 +47,8 @@ async function startOnLease(fragment: LeasedFragment): Promise<FragmentResult> {
   const staged = await stageTables(fragment);
   const engineStart = performance.now();
   const groups = stagedGroups(staged);
-  const result = await startEngine(fragment, staged).catch((error: unknown) => {
+  const start = () => startStatement(fragment, staged[0], () => bindTables(fragment, staged));
+  const result = await start().catch((error: unknown) => {
     throw namingOriginalFiles(error, groups);
   });
   let engineMs = 0;
@@ -62,25 +64,6 @@ async function startOnLease(fragment: LeasedFragment): Promise<FragmentResult> {
     statistics: () =>
       fragmentStatistics(staged, result.profile(), { stagingMs: engineStart - stagingStart, engineMs }),
   };
-}
-
-async function startEngine(fragment: LeasedFragment, staged: readonly StagedTable[]): Promise<EngineResult> {
-  const { request, options, link, lease } = fragment;
-  const { wholeColumns } = request;
-  const direct = wholeColumns && (await staged[0]?.describeColumns(wholeColumns.columns));
-  if (wholeColumns !== undefined && direct !== undefined) {
-    options.onExecuting?.();
-    return await lease.readParquet({ ...direct, schema: wholeColumns.schema, signal: link.signal });
-  }
-  await bindTables(fragment, staged);
-  options.onExecuting?.();
-  return await lease.query({
-    sql: request.sql,
-    ...(request.parameters === undefined ? {} : { parameters: request.parameters }),
-    arrow: request.arrow,
-    signal: link.signal,
-    ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
-  });
 }
 
 /**
@@ -115,7 +98,7 @@ function limitedMessages(
             next.value.release();
             await source.return?.();
             link[Symbol.dispose]();
-            throw resultTooLarge(request);
+            throw resultTooLarge(request.limits);
           }
           return next;
         },
@@ -130,11 +113,4 @@ function limitedMessages(
       };
     },
   };
-}
-
-function resultTooLarge(request: FragmentRequest): QueryError {
-  return new QueryError(
-    'RESULT_TOO_LARGE',
-    `The result is larger than its limit of ${request.limits.resultBytes} bytes (query.max_result_bytes, or SET svc.max_result_bytes): add a LIMIT or aggregate.`,
-  );
 }

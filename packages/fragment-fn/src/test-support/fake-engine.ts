@@ -18,11 +18,14 @@ export interface FakeEngineOptions {
   readonly messages?: readonly number[];
   /** Which step fails, with `failure`. */
   readonly failOn?: Step;
+  /** How often that step succeeds before it fails. */
+  readonly failAfter?: number;
   readonly failure?: Error;
   /** To queries of one text, in order. */
   readonly texts?: readonly string[];
   /** After its messages the result never ends by itself. */
   readonly isEndless?: boolean;
+  readonly inputDirectory?: string;
   /** The engine is done as soon as it has begun: everything waits in the spool. */
   readonly runsAhead?: boolean;
 }
@@ -53,8 +56,10 @@ export class FakeEngine implements EnginePool {
   readonly queries: EngineQuery[] = [];
   readonly reads: ParquetRead[] = [];
   readonly texts: string[] = [];
+  readonly ingested: Uint8Array[] = [];
   /** Messages given out and not yet released. */
   unreleased = 0;
+  #failing = 0;
   readonly #options: FakeEngineOptions;
 
   constructor(options: FakeEngineOptions = {}) {
@@ -65,7 +70,7 @@ export class FakeEngine implements EnginePool {
     this.leases.push(request);
     this.#step('lease');
     return {
-      inputDirectory: '/input',
+      inputDirectory: this.#options.inputDirectory ?? '/input',
       outputDirectory: '/output',
       execute: async (statements) => {
         this.statements.push(...statements);
@@ -90,7 +95,11 @@ export class FakeEngine implements EnginePool {
         return this.#options.texts?.[this.texts.length - 1] ?? assert.fail('not asked for');
       },
       describe: () => Promise.reject(new Error('not asked for')),
-      ingest: () => Promise.reject(new Error('not asked for')),
+      ingest: async (table, stream) => {
+        this.events.push(`ingest ${table.table}`);
+        for await (const piece of stream) this.ingested.push(piece);
+        return 0n;
+      },
       taint: () => undefined,
       [Symbol.asyncDispose]: async () => undefined,
     };
@@ -106,7 +115,10 @@ export class FakeEngine implements EnginePool {
 
   #step(name: Step): void {
     this.events.push(name);
-    if (this.#options.failOn === name) throw this.#options.failure ?? new Error(`${name} failed`);
+    if (this.#options.failOn !== name) return;
+    this.#failing += 1;
+    if (this.#failing > (this.#options.failAfter ?? 0))
+      throw this.#options.failure ?? new Error(`${name} failed`);
   }
 
   #result(query: Pick<EngineQuery, 'signal'>): EngineResult {
