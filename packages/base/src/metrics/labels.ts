@@ -85,3 +85,7 @@ export type RenewalOutcome = (typeof renewalOutcomes)[number];
 export const scanLockOutcomes = ['held', 'missed'] as const;
 /** `missed`: nobody gave the lock in time, so that the scan went on without. */
 export type ScanLockOutcome = (typeof scanLockOutcomes)[number];
+
+export const invocationOutcomes = ['ok', 'failed', 'lost'] as const;
+/** Of a function: `failed` by the fragment's own error, or nobody needed it any more; `lost`: to be run again. */
+export type InvocationOutcome = (typeof invocationOutcomes)[number];

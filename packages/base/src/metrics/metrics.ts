@@ -32,6 +32,7 @@ import {
   stagingSources,
   statementTypes,
 } from './labels.js';
+import { type LambdaMetrics, lambdaMetrics } from './lambda-metrics.js';
 import { memoryPressure } from './memory-pressure.js';
 import { type TokenMetrics, tokenMetrics } from './token-metrics.js';
 
@@ -47,7 +48,7 @@ export interface MemoryUse {
  * Every metric of the service, under the names of specification section 2.8 (first group) and our own (second group).
  * Counters are told what happened; gauges ask their owner at each scrape.
  */
-export interface Metrics extends IdentityMetrics, TokenMetrics {
+export interface Metrics extends IdentityMetrics, LambdaMetrics, TokenMetrics {
   readonly queryCount: LabelledCounter<{
     readonly status: QueryStatus;
     readonly statement_type: StatementType;
@@ -95,6 +96,7 @@ export function createMetrics(): Metrics {
     ...resourceMetrics(registry),
     ...identityMetrics(registry),
     ...tokenMetrics(registry),
+    ...lambdaMetrics(registry),
     text: () => registry.metrics(),
   };
 }
