@@ -11,3 +11,8 @@ export type { ScanLock } from './identity/lifecycle/scan-lock.js';
 export type { SignInFacts } from './identity/open-identity.js';
 export { SessionStore } from './identity/session-store.js';
 export { startCoordinator } from './start-coordinator.js';
+export {
+  createLambdaExecutor,
+  type LambdaExecutor,
+  type LambdaExecutorOptions,
+} from './executors/lambda/lambda-executor.js';

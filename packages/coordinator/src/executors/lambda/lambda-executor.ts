@@ -19,7 +19,7 @@ import {
   type SplitRun,
   seal,
 } from '@svc/fragment-fn';
-import { Governor, type GovernorStats } from './governor.js';
+import { Governor, type GovernorStats, type Place } from './governor.js';
 import {
   createFunctionInvoker,
   type FunctionInvoker,
@@ -90,7 +90,7 @@ class Invocation {
   readonly #task: FragmentTask;
   readonly #folder: SpoolFolder;
   #summary: InvocationSummary | undefined;
-  #place: ReturnType<Governor['acquire']> extends Promise<infer P> ? P | undefined : never;
+  #place: Place | undefined;
   #link = linkAbort();
 
   constructor(parts: InvocationParts, task: FragmentTask) {
@@ -211,9 +211,10 @@ class Invocation {
     const place = this.#place;
     if (place === undefined) return;
     this.#place = undefined;
-    const { options, governor: _governor } = this.#parts;
-    const link = this.#link;
-    link.abort(error instanceof QueryError ? error : new QueryError('CANCELLED', 'The invocation has ended.'));
+    const { options } = this.#parts;
+    this.#link.abort(
+      error === undefined ? new QueryError('CANCELLED', 'The invocation has ended.') : QueryError.from(error),
+    );
     await events?.return().catch(() => undefined);
     const outcome = error === undefined ? 'ok' : isLost(error) ? 'lost' : 'failed';
     if (outcome === 'ok') place.succeeded();
