@@ -1,3 +1,10 @@
+export { type EnvironmentParts, openRemoteEnvironment } from './environment/remote-environment.js';
+export {
+  type EnvironmentDependencies,
+  environmentOf,
+  type FragmentOfStores,
+} from './environment/store-environment.js';
+export { createTableStaging, type TableStaging } from './environment/table-staging.js';
 export { type FragmentEnvironment, queryTimedOut, type StagedTable } from './leased-fragment.js';
 export {
   type FileToRead,

@@ -106,6 +106,8 @@ export {
 } from './storage/location-store.js';
 export { mapConcurrently } from './storage/map-concurrently.js';
 export type { ByteRange, ListEntry, ObjectInfo, ObjectStore, ReadOptions } from './storage/object-store.js';
+export { type OpenGrantedOptions, openGranted } from './storage/open-granted.js';
+export { type Connections, createConnections } from './storage/remote/connections.js';
 export { StorageTraffic } from './storage/remote/storage-traffic.js';
 export type { S3CredentialProvider, S3Credentials } from './storage/s3/renewing-credentials.js';
 export type { S3Access } from './storage/s3/s3-connection.js';

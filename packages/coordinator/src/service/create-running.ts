@@ -1,6 +1,6 @@
 import type { Config, Logger, Metrics } from '@svc/base';
 import type { EnginePool } from '@svc/engine';
-import { bytesToStage, narrowScan, planDirectRead, splitScans, stageScan } from '@svc/lake';
+import { createTableStaging } from '@svc/fragment-fn';
 import type { Audit } from '../audit/open-audit.js';
 import { LaneAdmission } from '../scheduler/lane-admission.js';
 import { DeferredWork } from '../tracker/deferred-work.js';
@@ -54,44 +54,7 @@ export function createRunning({
       maxFinished: maxFinishedRecords,
     }),
     throwIfNotAudited: () => audit?.throwIfUnavailable(),
-    narrow: (scan, filters, store, signal) =>
-      narrowScan(scan, filters, { store, footers: lake.footers, signal }),
-    bytesToStage: (scan, store, signal) =>
-      bytesToStage({ scan, store }, { cache: lake.staging, footers: lake.footers, signal }),
-    split: (scans, signal) => splitScans(scans, { cache: lake.staging, footers: lake.footers, signal }),
-    stage: async (scan, store, directory, signal) => {
-      const staged = await stageScan(scan, {
-        store,
-        directory,
-        cache: lake.staging,
-        footers: lake.footers,
-        signal,
-      });
-      metrics.stagingBytes.inc({ source: 'storage' }, staged.bytesFetched);
-      const notCached = staged.bytesFetched + staged.bytesInPlace;
-      metrics.stagingBytes.inc({ source: 'cache' }, Math.max(0, scan.counts.bytesPlanned - notCached));
-      metrics.stagingBytes.inc({ source: 'in_place' }, staged.bytesInPlace);
-      metrics.scanBytes.inc({ stage: 'read' }, notCached);
-      const filesRead = staged.groups.reduce((sum, group) => sum + group.paths.length, 0);
-      metrics.scanFiles.inc({ outcome: 'read' }, filesRead);
-      metrics.scanRowGroups.inc({ outcome: 'read' }, scan.counts.rowGroupsPlanned);
-      return {
-        ...staged,
-        bytesStaged: staged.bytesStaged + staged.bytesInPlace,
-        filesRead,
-        describeColumns: (indexes) =>
-          planDirectRead({
-            columns: indexes.flatMap((index) => {
-              const column = scan.columns[index];
-              return column === undefined ? [] : [{ index, name: column.name, type: column.type }];
-            }),
-            groups: staged.groups,
-            files: scan.groups.flatMap((group) => group.files),
-            store,
-            footers: lake.footers,
-            signal,
-          }),
-      };
-    },
+    ...createTableStaging({ cache: lake.staging, footers: lake.footers, metrics }),
+    traffic: lake.traffic,
   };
 }

@@ -19,11 +19,3 @@ export function countScan(metrics: Metrics, counts: ScanCounts, tableRows: bigin
   );
   metrics.scanRowGroupsPruned.inc(counts.rowGroupsPrunedByBloom);
 }
-
-/** What a scan reads less than was planned, by the keys of a table that it is joined with. */
-export function countNarrowed(metrics: Metrics, planned: ScanCounts, narrowed: ScanCounts): void {
-  metrics.scanFiles.inc({ outcome: 'pruned' }, narrowed.filesPruned - planned.filesPruned);
-  metrics.scanRowGroups.inc({ outcome: 'pruned' }, planned.rowGroupsPlanned - narrowed.rowGroupsPlanned);
-  metrics.scanRowGroupsPruned.inc(narrowed.rowGroupsPrunedByBloom - planned.rowGroupsPrunedByBloom);
-  metrics.scanJoinKeyBytes.inc(planned.bytesPlanned - narrowed.bytesPlanned);
-}

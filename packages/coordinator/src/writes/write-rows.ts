@@ -2,6 +2,8 @@
 import { QueryError } from '@svc/base';
 import {
   defaultWriteSettings,
+  type EnvironmentDependencies,
+  environmentOf,
   type WriteOptions as FragmentWriteOptions,
   type TargetColumn,
   type WriteTarget,
@@ -24,11 +26,7 @@ import type { Session } from '../identity/session.js';
 import type { Analyzer } from '../planner/analyze.js';
 import type { QueryPlan } from '../planner/plan-query.js';
 import type { PlannerDependencies } from '../planner/planner-dependencies.js';
-import {
-  type EnvironmentDependencies,
-  environmentOf,
-  type QueryRunnerDependencies,
-} from '../service/query-runner.js';
+import type { QueryRunnerDependencies } from '../service/query-runner.js';
 import { isCode, type writablePlace } from './change-catalog.js';
 import { type PlacedFiles, placeFiles } from './place-files.js';
 

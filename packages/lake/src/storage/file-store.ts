@@ -32,7 +32,17 @@ const openFlags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 /** A store for plain paths and `file:` locations. It holds nothing open between calls. */
 export function createFileStore(): ObjectStore {
-  return { head, read, readRanges, list, write, moveIn, delete: remove, localPath: toLocalPath };
+  return {
+    head,
+    read,
+    readRanges,
+    list,
+    write,
+    moveIn,
+    delete: remove,
+    localPath: toLocalPath,
+    grant: async () => ({ kind: 'files' }),
+  };
 }
 
 async function head(location: string, options: ReadOptions = {}): Promise<ObjectInfo> {

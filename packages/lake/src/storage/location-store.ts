@@ -40,16 +40,19 @@ export function createLocationStore(stores: StoresByScheme): ObjectStore {
       `The location ${JSON.stringify(displayLocation(location))} cannot be opened here: only ${allowed.map((each) => forms[each]).join(', ')} can.`,
     );
   };
-  return createRoutedStore(storeOf);
+  const all = Object.values(stores);
+  // One grant is of one store.
+  return createRoutedStore(storeOf, { grant: all.length === 1 ? all[0]?.grant : undefined });
 }
 
 /** One store that hands each call on, by its location. What `storeOf` throws, the call rejects with. */
 export function createRoutedStore(
   storeOf: (location: string) => ObjectStore,
-  { scope }: Pick<ObjectStore, 'scope'> = {},
+  { scope, grant }: { readonly [K in 'scope' | 'grant']?: ObjectStore[K] | undefined } = {},
 ): ObjectStore {
   return {
     ...(scope !== undefined && { scope }),
+    ...(grant !== undefined && { grant }),
     head: async (location, options) => storeOf(location).head(location, options),
     headWithTail: async (location, believed, options) =>
       headWithTail(storeOf(location), location, believed, options),

@@ -5,8 +5,8 @@
 import { QueryError } from '@svc/base';
 import { LRUCache } from 'lru-cache';
 import { headWithTail } from '../../storage/head-with-tail.js';
+import { isBelow } from '../../storage/location-prefix.js';
 import type { ObjectInfo, ObjectStore } from '../../storage/object-store.js';
-import { isBelow } from './location-prefix.js';
 
 /** Of all clients; each takes about half a kilobyte. */
 const maxFiles = 65_536;

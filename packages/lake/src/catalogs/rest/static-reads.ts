@@ -4,9 +4,9 @@
  */
 import { QueryError } from '@svc/base';
 import { displayLocation } from '../../storage/display-location.js';
+import { isBelow } from '../../storage/location-prefix.js';
 import { createRoutedStore } from '../../storage/location-store.js';
 import type { ObjectStore } from '../../storage/object-store.js';
-import { isBelow } from './location-prefix.js';
 
 export interface StaticReadsOptions {
   /** Names the table in messages. */

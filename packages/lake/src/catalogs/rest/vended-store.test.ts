@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { createMetadataFiles } from '../../iceberg/cache/metadata-files.js';
 import { tableJson } from '../../iceberg/testing/table-json.js';
+import { openGranted } from '../../storage/open-granted.js';
 import { type FakeS3, startFakeS3 } from '../../storage/testing/fake-s3.js';
 import { createRestCatalog } from './rest-catalog.js';
 import {
@@ -295,5 +296,66 @@ describe('what is kept of the files of tables', () => {
         : undefined;
     await assert.rejects(files.tableMetadata(eve, location), { code: 'STORAGE_ACCESS_DENIED' });
     await files.tableMetadata(ada, location);
+  });
+});
+
+describe('what a table is granted for other machines', () => {
+  const grantOf = async (user = 'ada') => {
+    const { store } = await clientOf(rest.place(), user).loadTable(orders);
+    return store.grant;
+  };
+
+  it('is every prefix with its credentials, and where storage is', async () => {
+    rest.on('GET /v1/config', json({ overrides: { 's3.endpoint': s3.server.url, 'client.region': 'eu-1' } }));
+    const byPrefix = [{ prefix: 's3://lake/orders', config: keys('orders', 3_600_000) }];
+    rest.on(endpoint, json(loadedOrders({ config: keys('any'), 'storage-credentials': byPrefix })));
+    const grant = await (await grantOf())?.();
+    assert.ok(grant?.kind === 's3');
+    assert.deepEqual(
+      grant.prefixes.map(({ prefix, endpoint: server, region, accessKeyId, sessionToken, expiresAtMs }) => [
+        prefix,
+        server,
+        region,
+        accessKeyId,
+        sessionToken,
+        typeof expiresAtMs,
+      ]),
+      [
+        ['s3://lake/orders', s3.server.url, 'eu-1', 'orders', 'session of orders', 'number'],
+        ['', s3.server.url, 'eu-1', 'any', 'session of any', 'undefined'],
+      ],
+    );
+    const store = openGranted(grant, {});
+    assert.equal(Buffer.from(await store.read('s3://lake/orders/a')).toString(), 'orders/a');
+    const own = (await clientOf(rest.place(), 'ada').loadTable(orders)).store;
+    assert.equal(store.scope, own.scope);
+  });
+
+  it('is asked for anew when it is near its end, once, and keeps its place', async () => {
+    rest.on('GET /v1/config', json({ overrides: { 's3.endpoint': s3.server.url } }));
+    let loads = 0;
+    rest.on(endpoint, (request, response, body) => {
+      loads += 1;
+      const config = loads === 1 ? keys('old', 10) : keys('new', 3_600_000);
+      json(loadedOrders({ config }))(request, response, body);
+    });
+    const grant = (await grantOf()) ?? assert.fail();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    const granted = await Promise.all([grant(), grant()]);
+    for (const each of granted) {
+      assert.ok(each.kind === 's3');
+      assert.deepEqual(
+        each.prefixes.map(({ accessKeyId, endpoint: server }) => [accessKeyId, server]),
+        [['new', s3.server.url]],
+      );
+    }
+    assert.equal(loads, 2);
+    await grant();
+    assert.equal(loads, 2);
+  });
+
+  it('is nothing where only keys of the service itself open the files', async () => {
+    rest.on(endpoint, json(loadedOrders({})));
+    assert.equal(await grantOf(), undefined);
   });
 });

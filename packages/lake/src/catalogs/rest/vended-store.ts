@@ -2,13 +2,15 @@
  * The files of one table, with the credentials that the catalog gave out for them: to this user, for this table. For each
  * location those of the longest prefix count (REST OpenAPI, StorageCredential); without any, nothing is opened.
  */
-import { QueryError } from '@svc/base';
+import { abortable, linkAbort, QueryError, throwIfAborted } from '@svc/base';
 import { displayLocation } from '../../storage/display-location.js';
+import { longestPrefix } from '../../storage/location-prefix.js';
 import { createRoutedStore, schemeOf } from '../../storage/location-store.js';
 import type { ObjectStore } from '../../storage/object-store.js';
+import { isCredentialText, isRegionName, isServerAddress } from '../../storage/s3/place-text.js';
 import { renewalTimeMs, type S3Credentials } from '../../storage/s3/renewing-credentials.js';
 import { createS3Store, type S3StoreOptions } from '../../storage/s3/s3-store.js';
-import { isWithin, prefixLength } from './location-prefix.js';
+import type { GrantedPrefix } from '../../storage/store-grant.js';
 import { catalogError } from './rest-errors.js';
 import { createStaticReads } from './static-reads.js';
 
@@ -49,6 +51,10 @@ const regions = ['client.region', 's3.region'];
 export const placeProperties: ReadonlySet<string> = new Set([endpoint, pathStyle, ...regions]);
 const remoteSigning = 's3.remote-signing-enabled';
 
+/** What is granted lasts for so long, or for half of what the catalog gives. */
+const minGrantMs = 5 * 60_000;
+const maxRenewalMs = 60_000;
+
 export function createVendedStore(options: VendedStoreOptions): ObjectStore {
   const { fallback, vended } = options;
   const stores = new Map<string, ObjectStore>();
@@ -66,7 +72,62 @@ export function createVendedStore(options: VendedStoreOptions): ObjectStore {
     return store;
   };
   const servers = new Set(vended.map(({ properties }) => endpointOf(options, properties) ?? ''));
-  return createRoutedStore(storeOf, { scope: JSON.stringify([options.scope, ...servers]) });
+  const scope = JSON.stringify([options.scope, ...servers]);
+  // Keys of the service itself never leave its process: what only they open is read here.
+  const grant = givesNothing ? undefined : createVendedGrant({ ...options, scope });
+  return createRoutedStore(storeOf, { scope, grant });
+}
+
+/** What another machine needs to open the same files, with credentials that last for a while yet. */
+function createVendedGrant(options: VendedStoreOptions): NonNullable<ObjectStore['grant']> {
+  let [current, sinceMs] = [options.vended, Date.now()];
+  const isNearEnd = (): boolean => {
+    const endMs = endOf(current);
+    return endMs - Date.now() < Math.min(minGrantMs, (endMs - sinceMs) / 2);
+  };
+  let renewing: Promise<void> | undefined;
+  const renew = async (): Promise<void> => {
+    using abort = linkAbort(undefined, maxRenewalMs);
+    const renewed = await abortable(options.renew(abort.signal), abort.signal);
+    [current, sinceMs] = [renewed, Date.now()];
+  };
+  return async (signal) => {
+    if (isNearEnd()) {
+      renewing ??= renew().finally(() => {
+        renewing = undefined;
+      });
+      try {
+        await abortable(renewing, signal);
+      } catch (error) {
+        throwIfAborted(signal);
+        // Those at hand are good for a while yet.
+        if (endOf(current) <= Date.now()) throw error;
+      }
+    }
+    const prefixes = withKeys(options.vended).flatMap(({ prefix, properties }): readonly GrantedPrefix[] => {
+      const given = sameEntry(current, prefix);
+      if (given === undefined) return [];
+      const { accessKeyId, secretAccessKey, sessionToken, expiresAt } = credentialsOf(
+        given.properties,
+        options.tableName,
+      );
+      const keys = { accessKeyId, secretAccessKey, sessionToken };
+      // Renewed credentials do not say again where storage is.
+      return [{ prefix, ...placeOf(options, properties), ...keys, expiresAtMs: expiresAt?.getTime() }];
+    });
+    if (prefixes.length === 0)
+      throw new QueryError(
+        'STORAGE_ACCESS_DENIED',
+        `The catalog no longer gives out credentials for ${options.tableName}.`,
+      );
+    return { kind: 's3', scope: options.scope, prefixes };
+  };
+}
+
+function endOf(vended: readonly VendedProperties[]): number {
+  return Math.min(
+    ...withKeys(vended).map(({ properties }) => expiryOf(properties) ?? Number.POSITIVE_INFINITY),
+  );
 }
 
 function endpointOf(
@@ -78,39 +139,26 @@ function endpointOf(
 
 /** The entry with keys whose prefix is the longest that the location begins with. */
 function entryFor(vended: readonly VendedProperties[], location: string): VendedProperties | undefined {
-  let best: VendedProperties | undefined;
-  for (const each of vended) {
-    if (!each.properties.has(accessKey) || !isWithin(location, each.prefix)) continue;
-    if (best === undefined || prefixLength(each.prefix) > prefixLength(best.prefix)) best = each;
-  }
-  return best;
+  return longestPrefix(withKeys(vended), location);
 }
 
 /** Renewed ones may come under a prefix though the first ones came with the table itself. */
 function sameEntry(vended: readonly VendedProperties[], prefix: string): VendedProperties | undefined {
-  const withKeys = vended.filter(({ properties }) => properties.has(accessKey));
-  const same = withKeys.find((each) => each.prefix === prefix);
-  return same ?? (prefix === '' && withKeys.length === 1 ? withKeys[0] : undefined);
+  const keyed = withKeys(vended);
+  const same = keyed.find((each) => each.prefix === prefix);
+  return same ?? (prefix === '' && keyed.length === 1 ? keyed[0] : undefined);
+}
+
+function withKeys(vended: readonly VendedProperties[]): readonly VendedProperties[] {
+  return vended.filter(({ properties }) => properties.has(accessKey));
 }
 
 function openEntry(options: VendedStoreOptions, { prefix, properties }: VendedProperties): ObjectStore {
   const { place, renew, tableName } = options;
-  const server = endpointOf(options, properties);
-  if (server !== undefined && !isWebAddress(server))
-    throw catalogError(`names a storage server for ${tableName} that is no http or https address`, {
-      retryable: false,
-    });
   let current: ReadonlyMap<string, string> | undefined = properties;
-  const region = regions.map((name) => properties.get(name)).find((each) => each !== undefined);
-  // It becomes part of a host's name.
-  if (region !== undefined && !/^[a-z0-9-]{1,63}$/i.test(region))
-    throw catalogError(`names a storage region for ${tableName} that is none`, { retryable: false });
-  const style = properties.get(pathStyle);
   return createS3Store({
     ...place,
-    endpoint: server,
-    region: region ?? place.region,
-    pathStyle: style === undefined ? place.pathStyle : style.toLowerCase() === 'true',
+    ...placeOf(options, properties),
     access: {
       kind: 'provider',
       provide: async (signal) => {
@@ -129,8 +177,26 @@ function openEntry(options: VendedStoreOptions, { prefix, properties }: VendedPr
   });
 }
 
-function isWebAddress(text: string): boolean {
-  return URL.canParse(text) && ['http:', 'https:'].includes(new URL(text).protocol);
+/** Where storage is, by the catalog's word and the service's own. */
+function placeOf(
+  options: VendedStoreOptions,
+  properties: VendedProperties['properties'],
+): Pick<GrantedPrefix, 'endpoint' | 'region' | 'pathStyle'> {
+  const { place, tableName } = options;
+  const server = endpointOf(options, properties);
+  if (server !== undefined && !isServerAddress(server))
+    throw catalogError(`names a storage server for ${tableName} that is no http or https address`, {
+      retryable: false,
+    });
+  const region = regions.map((name) => properties.get(name)).find((each) => each !== undefined);
+  if (region !== undefined && !isRegionName(region))
+    throw catalogError(`names a storage region for ${tableName} that is none`, { retryable: false });
+  const style = properties.get(pathStyle);
+  return {
+    endpoint: server,
+    region: region ?? place.region,
+    pathStyle: style === undefined ? place.pathStyle : style.toLowerCase() === 'true',
+  };
 }
 
 function credentialsOf(properties: ReadonlyMap<string, string>, tableName: string): S3Credentials {
@@ -139,8 +205,7 @@ function credentialsOf(properties: ReadonlyMap<string, string>, tableName: strin
   if (accessKeyId === undefined || secretAccessKey === undefined)
     throw catalogError(`gives out only half of the credentials for ${tableName}`, { retryable: false });
   const token = properties.get(sessionToken);
-  // They become headers of requests.
-  if (![accessKeyId, secretAccessKey, token ?? 'none'].every((each) => /^[\x20-\x7e]+$/.test(each)))
+  if (![accessKeyId, secretAccessKey, token ?? 'none'].every(isCredentialText))
     throw catalogError(`gives out credentials for ${tableName} that cannot be any`, { retryable: false });
   const expiryMs = expiryOf(properties);
   return {

@@ -16,16 +16,32 @@ export function isWithin(location: string, prefix: string): boolean {
 }
 
 /** How much of a location a prefix says: of several that cover it, the longest one is the nearest. */
-export function prefixLength(prefix: string): number {
+function lengthOf({ prefix }: { readonly prefix: string }): number {
   return plainScheme(prefix).replace(/\/+$/, '').length;
 }
 
 /** Whether a location lies in a folder, also for servers that take `..` for a step. */
 export function isBelow(location: string, folder: string): boolean {
   const prefix = folder.endsWith('/') ? folder : `${folder}/`;
-  if (!/^s3:\/\/[^/]+\/./.test(plainScheme(prefix)) || !isWithin(location, prefix)) return false;
+  return /^s3:\/\/[^/]+\/./.test(plainScheme(prefix)) && isWithin(location, prefix) && !hasDotSteps(location);
+}
+
+/** Whether a location leads elsewhere for servers that take `..` for a step. */
+export function hasDotSteps(location: string): boolean {
   const steps = location.split(/[/\\]|%2f|%5c/i);
-  return !steps.some((step) => ['.', '..'].includes(step.replaceAll(/%2e/gi, '.')));
+  return steps.some((step) => ['.', '..'].includes(step.replaceAll(/%2e/gi, '.')));
+}
+
+/** The one whose prefix is the longest that the location begins with. */
+export function longestPrefix<T extends { readonly prefix: string }>(
+  all: Iterable<T>,
+  location: string,
+): T | undefined {
+  let best: T | undefined;
+  for (const each of all)
+    if (isWithin(location, each.prefix) && (best === undefined || lengthOf(each) > lengthOf(best)))
+      best = each;
+  return best;
 }
 
 /** `s3a:` and `s3n:` are older names of `s3:`. */
