@@ -16,3 +16,4 @@ export {
   type LambdaExecutor,
   type LambdaExecutorOptions,
 } from './executors/lambda/lambda-executor.js';
+export { openLambdaExecutor } from './executors/lambda/open-lambda-executor.js';

@@ -1,10 +1,11 @@
 import type { Setting, SettingValue } from './setting.js';
+import { lambdaSettings } from './settings-lambda.js';
 import { resourceSettings } from './settings-resources.js';
 import { serviceSettings } from './settings-service.js';
 import { signInSettings } from './settings-sign-in.js';
 
 /** Every configuration key by its TOML path, in the order of the documentation. */
-export const settings = { ...serviceSettings, ...signInSettings, ...resourceSettings } as const;
+export const settings = { ...serviceSettings, ...signInSettings, ...resourceSettings, ...lambdaSettings } as const;
 
 export type ConfigKey = keyof typeof settings;
 
