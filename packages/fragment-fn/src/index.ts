@@ -30,6 +30,19 @@ export {
   type InputRows,
   type WholeColumns,
 } from './request.js';
+export { type Frame, readFrames } from './function/frames.js';
+export {
+  functionProtocolVersion,
+  type InvocationOrder,
+  type InvocationPayload,
+  type InvocationSummary,
+  maxPayloadBytes,
+  type OrderReference,
+  parsePart,
+  parseSummary,
+  type SpooledPart,
+} from './function/invocation.js';
+export { packOrder, readSealingKey, type SealingKey, seal } from './function/sealing.js';
 export { type FragmentResult, runFragment } from './runtime.js';
 export { AnswerCheck, type ArrowParts, answeredError, executorLost } from './splits/answer-check.js';
 export { createLocalExecutor } from './splits/local-executor.js';

@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net';
+import { checkLambda } from './check-lambda.js';
 import type { Config, ConfigKey } from './registry.js';
 import { formatBytes } from './value-types.js';
 
@@ -20,6 +21,7 @@ export function crossCheck(config: Config): readonly CrossProblem[] {
     ...checkStorage(config),
     ...checkSignIn(config),
     ...checkCatalogPlace(config),
+    ...checkLambda(config),
   ];
 }
 

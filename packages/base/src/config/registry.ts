@@ -1,4 +1,5 @@
 import type { Setting, SettingValue } from './setting.js';
+import { lambdaSettings } from './settings-lambda.js';
 import { resourceSettings } from './settings-resources.js';
 import { serviceSettings } from './settings-service.js';
 import { signInSettings } from './settings-sign-in.js';
@@ -10,6 +11,7 @@ export const settings = {
   ...signInSettings,
   ...resourceSettings,
   ...workerSettings,
+  ...lambdaSettings,
 } as const;
 
 export type ConfigKey = keyof typeof settings;

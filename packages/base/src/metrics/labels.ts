@@ -98,3 +98,6 @@ export type SplitOutcome = (typeof splitOutcomes)[number];
 export const workerTaskOutcomes = ['finished', 'failed', 'cancelled'] as const;
 /** What became of a task that a worker took; `failed` includes one that was not what its signature says. */
 export type WorkerTaskOutcome = (typeof workerTaskOutcomes)[number];
+export const invocationOutcomes = ['ok', 'failed', 'lost'] as const;
+/** Of a function: `failed` by the fragment's own error, or nobody needed it any more; `lost`: to be run again. */
+export type InvocationOutcome = (typeof invocationOutcomes)[number];

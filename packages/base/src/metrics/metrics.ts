@@ -33,6 +33,7 @@ import {
   stagingSources,
   statementTypes,
 } from './labels.js';
+import { type LambdaMetrics, lambdaMetrics } from './lambda-metrics.js';
 import { memoryPressure } from './memory-pressure.js';
 import { type TokenMetrics, tokenMetrics } from './token-metrics.js';
 import { type WorkerMetrics, workerMetrics } from './worker-metrics.js';
@@ -49,7 +50,12 @@ export interface MemoryUse {
  * Every metric of the service, under the names of specification section 2.8 (first group) and our own (second group).
  * Counters are told what happened; gauges ask their owner at each scrape.
  */
-export interface Metrics extends FragmentMetrics, IdentityMetrics, TokenMetrics, WorkerMetrics {
+export interface Metrics
+  extends FragmentMetrics,
+    IdentityMetrics,
+    LambdaMetrics,
+    TokenMetrics,
+    WorkerMetrics {
   readonly queryCount: LabelledCounter<{
     readonly status: QueryStatus;
     readonly statement_type: StatementType;
@@ -99,6 +105,7 @@ export function createMetrics(): Metrics {
     ...identityMetrics(registry),
     ...tokenMetrics(registry),
     ...workerMetrics(registry),
+    ...lambdaMetrics(registry),
     text: () => registry.metrics(),
   };
 }

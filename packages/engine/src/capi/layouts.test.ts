@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { QueryError } from '@svc/base';
 import type { OutAddress } from './functions.js';
 import { arrowArrayLayout, arrowSchemaLayout, duckDbResultLayout } from './layouts.js';
-import { assertVersion, duckDb, locateDuckDb, supportedDuckDbVersion } from './library.js';
+import { assertVersion, duckDb, supportedDuckDbVersion } from './library.js';
+import { locateDuckDb } from './locate-library.js';
 import { addressOf, readInt32, readText, releaseArrowStruct, window } from './memory.js';
 
 const word = 8;

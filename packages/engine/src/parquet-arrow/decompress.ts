@@ -5,7 +5,7 @@
 import { gunzipSync } from 'node:zlib';
 import koffi, { type LibraryHandle } from 'koffi';
 import type { ParquetReadChunk } from '../api.js';
-import { locateDuckDb } from '../capi/library.js';
+import { locateDuckDb } from '../capi/locate-library.js';
 
 /** Fills `target` exactly; false when the bytes are damaged or are of another length. */
 export type Decompress = (source: Uint8Array, target: Uint8Array) => boolean;

@@ -13,7 +13,8 @@ export type S3Access =
   | { readonly kind: 'provider'; readonly provide: S3CredentialProvider }
   /**
    * Whatever the AWS SDK finds on this machine: variables, profile, container, instance; region and endpoint too where
-   * none is set. Only for a process that belongs to the person who types: `svc sql` without a server.
+   * none is set. Only for a process that belongs to the person who types (`svc sql` without a server), and for a bucket that
+   * is the service's own.
    */
   | { readonly kind: 'standard' }
   | { readonly kind: 'anonymous' };
