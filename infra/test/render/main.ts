@@ -2,15 +2,20 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as pulumi from '@pulumi/pulumi';
+import { functionBundle } from '../../settings';
+import { writeFakeBundle } from './fake-bundle';
 import { installGlobals } from './globals';
 import { mockProvider } from './mocks';
 import type { Rendering, Resource } from './resource';
 import { startRpcStub } from './rpc-stub';
 
 const [stage = '', mode = '', file = ''] = process.argv.slice(2);
-const root = process.cwd();
-const work = join(dirname(file), `work-${stage}-${mode}`);
+// A tree of its own: the components look for the function's bundle in it, and write beside the Dockerfile.
+const root = join(dirname(file), `tree-${stage}-${mode}`);
+const work = join(root, '.sst');
 mkdirSync(work, { recursive: true });
+writeFakeBundle(join(root, functionBundle.folder));
+process.chdir(root);
 const { url, server } = await startRpcStub();
 process.env['SST_SERVER'] = url;
 const resources = await mockProvider(stage);

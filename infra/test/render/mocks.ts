@@ -4,6 +4,13 @@ import type { Resource } from './resource';
 /** How Pulumi marks a secret on its way to a provider. */
 const secretMark = '4dabf18193072939515e22adb298388d';
 
+const validationRecord = {
+  domainName: 'sql.example.org',
+  resourceRecordType: 'CNAME',
+  resourceRecordName: '_proof.sql.example.org',
+  resourceRecordValue: '_value.example',
+};
+
 /** The provider's part: every resource exists at once, and is called what the program calls it. */
 export async function mockProvider(stage: string): Promise<readonly Resource[]> {
   const resources: Resource[] = [];
@@ -34,6 +41,8 @@ function computed(type: string, name: string, inputs: Record<string, unknown>): 
       return { ...common, arnSuffix: `app/${name}`, dnsName: `${name}.load-balancer.example` };
     case 'aws:lb/targetGroup:TargetGroup':
       return { ...common, arn: `arn:aws:mock:::targetgroup/${name}/1` };
+    case 'aws:acm/certificate:Certificate':
+      return { ...common, domainValidationOptions: [validationRecord] };
     case 'aws:elasticache/replicationGroup:ReplicationGroup':
       return { ...common, clusterEnabled: false, primaryEndpointAddress: 'redis.example' };
     case 'random:index/randomPassword:RandomPassword':
