@@ -1,14 +1,15 @@
 import type { FragmentFunction } from './fragment-function';
 import type { Network } from './network';
 import type { AlarmSettings } from './settings';
-import type { WorkerPools } from './workers';
+import type { Workers } from './workers';
+
 
 export interface AlarmParts {
   readonly settings: AlarmSettings;
   readonly email: string | undefined;
   readonly network: Network;
   readonly coordinator: sst.aws.Service;
-  readonly workers: WorkerPools;
+  readonly workers: Workers;
   readonly fragmentFunction: FragmentFunction;
 }
 
@@ -53,14 +54,9 @@ function conditions(parts: AlarmParts): Readonly<Record<string, Condition>> {
   return {
     ...loadBalancerConditions(parts),
     ...functionConditions(parts),
-    ...memoryCondition('Coordinator', parts.coordinator, parts),
-    ...Object.assign(
-      {},
-      ...parts.workers.services.map((service, index) =>
-        memoryCondition(`Worker${index + 1}`, service, parts),
-      ),
-      ...parts.workers.services.map((service, index) => noWorkerCondition(index, service, parts)),
-    ),
+    CoordinatorMemory: memoryCondition(parts.coordinator, parts),
+    WorkerMemory: memoryCondition(parts.workers.service, parts),
+    NoWorker: noWorkerCondition(parts),
   };
 }
 
@@ -118,43 +114,31 @@ function functionConditions({ fragmentFunction, settings }: AlarmParts): Readonl
   };
 }
 
-function memoryCondition(
-  name: string,
-  service: sst.aws.Service,
-  parts: AlarmParts,
-): Readonly<Record<string, Condition>> {
+function memoryCondition(service: sst.aws.Service, parts: AlarmParts): Condition {
   return {
-    [`${name}Memory`]: {
-      namespace: 'AWS/ECS',
-      metric: 'MemoryUtilization',
-      statistic: 'Maximum',
-      dimensions: serviceDimensions(service, parts),
-      comparison: 'GreaterThanOrEqualToThreshold',
-      threshold: parts.settings.memoryPercent,
-      periodSeconds: 60,
-      periods: 5,
-    },
+    namespace: 'AWS/ECS',
+    metric: 'MemoryUtilization',
+    statistic: 'Maximum',
+    dimensions: serviceDimensions(service, parts),
+    comparison: 'GreaterThanOrEqualToThreshold',
+    threshold: parts.settings.memoryPercent,
+    periodSeconds: 60,
+    periods: 5,
   };
 }
 
 /** Each task reports its use once a minute: no report, no worker. A worker that is not ready is stopped by its health check. */
-function noWorkerCondition(
-  index: number,
-  service: sst.aws.Service,
-  parts: AlarmParts,
-): Readonly<Record<string, Condition>> {
+function noWorkerCondition(parts: AlarmParts): Condition {
   return {
-    [`NoWorker${index + 1}`]: {
-      namespace: 'AWS/ECS',
-      metric: 'CPUUtilization',
-      statistic: 'SampleCount',
-      dimensions: serviceDimensions(service, parts),
-      comparison: 'LessThanThreshold',
-      threshold: 1,
-      periodSeconds: 60,
-      periods: 3,
-      whenSilent: 'breaching',
-    },
+    namespace: 'AWS/ECS',
+    metric: 'CPUUtilization',
+    statistic: 'SampleCount',
+    dimensions: serviceDimensions(parts.workers.service, parts),
+    comparison: 'LessThanThreshold',
+    threshold: 1,
+    periodSeconds: 60,
+    periods: 3,
+    whenSilent: 'breaching',
   };
 }
 

@@ -4,7 +4,7 @@ import type { Network } from './network';
 import type { Secrets } from './secrets';
 import { storeTaskSecrets } from './secrets';
 import type { SecurityGroups } from './security-groups';
-import { ports, type Settings } from './settings';
+import { ports, type Settings, workerServerName } from './settings';
 import type { Spool } from './spool';
 import { type TaskOptions, taskArguments, taskTransforms } from './task';
 
@@ -17,8 +17,8 @@ export interface CoordinatorParts {
   readonly spool: Spool;
   readonly fragmentFunction: FragmentFunction;
   readonly redisUrl: $util.Output<string>;
-  /** DNS names of the pools of workers. */
-  readonly workerNames: readonly $util.Output<string>[];
+  /** `worker.discovery_name`. */
+  readonly discoveryName: $util.Output<string>;
 }
 
 /** What a call of no service is answered: the coordinator's Flight listener is open, and speaks gRPC. */
@@ -100,6 +100,7 @@ function taskOptions(parts: CoordinatorParts): TaskOptions {
     command: 'serve',
     secrets: storeTaskSecrets('Coordinator', {
       SVC_WORKER__SECRET: secrets.workerSecret,
+      DEPLOY_FILE_SVC_WORKER__TLS_CA: secrets.workerCertificate,
       SVC_AUTH__CLIENT_SECRET: secrets.oidcClientSecret,
       SVC_COORDINATOR__REDIS_URL: parts.redisUrl,
     }),
@@ -111,12 +112,16 @@ function taskOptions(parts: CoordinatorParts): TaskOptions {
       SVC_SERVER__TRUSTED_PROXIES: network.vpc.nodes.publicSubnets.apply((subnets) =>
         $util.all(subnets.map((subnet) => subnet.cidrBlock)).apply((ranges) => ranges.join(',')),
       ),
-      SVC_WORKER__ADDRESSES: $util.all([...parts.workerNames]).apply((names) => names.join(',')),
-      SVC_WORKER__PORT: String(ports.worker),
+      SVC_WORKER__DISCOVERY_NAME: parts.discoveryName,
+      SVC_WORKER__TLS_SERVER_NAME: workerServerName,
       SVC_LAMBDA__FUNCTION_NAME: fragmentFunction.name,
       SVC_LAMBDA__REGION: settings.region,
       SVC_LAMBDA__PUBLIC_KEY: secrets.functionPublicKey,
+      SVC_LAMBDA__MAX_CONCURRENCY: String(settings.fragmentFunction.maxConcurrency),
+      // The function's own limit comes first, and says more.
+      SVC_LAMBDA__INVOCATION_TIMEOUT_SECS: String(settings.fragmentFunction.timeoutSeconds + 15),
       SVC_LAMBDA__SPOOL_LOCATION: spool.location,
+      SVC_LAMBDA__SPOOL_REGION: settings.region,
     },
     permissions: coordinatorPermissions(fragmentFunction, spool),
   };

@@ -18,7 +18,7 @@ export function deploy(): Readonly<Record<string, $util.Input<string>>> {
   const spool = createSpool(settings.spool);
   const fragmentFunction = createFragmentFunction(settings, secrets.functionKeys);
   if ($dev) {
-    runOnThisMachine(secrets, spool, fragmentFunction, settings.region);
+    runOnThisMachine(secrets, spool, fragmentFunction, settings);
     return { function: fragmentFunction.name, spool: spool.location };
   }
   const given = readGiven(process.env);
@@ -35,7 +35,7 @@ export function deploy(): Readonly<Record<string, $util.Input<string>>> {
     spool,
     fragmentFunction,
     redisUrl: redis.url,
-    workerNames: workers.names,
+    discoveryName: workers.discoveryName,
   });
   createAlarms({
     settings: settings.alarms,

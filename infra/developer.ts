@@ -1,6 +1,6 @@
 import type { FragmentFunction } from './fragment-function';
 import type { Secrets } from './secrets';
-import { ports } from './settings';
+import { ports, type Settings } from './settings';
 import type { Spool } from './spool';
 
 /**
@@ -11,19 +11,19 @@ export function runOnThisMachine(
   secrets: Secrets,
   spool: Spool,
   fragmentFunction: FragmentFunction,
-  region: string,
+  { region, fragmentFunction: { maxConcurrency } }: Settings,
 ): void {
-  const loopback = '127.0.0.1';
   new sst.x.DevCommand('CoordinatorHere', {
     dev: { title: 'coordinator', command: 'npm start' },
     environment: {
-      SVC_WORKER__ADDRESSES: loopback,
-      SVC_WORKER__PORT: String(ports.worker),
+      SVC_WORKER__ADDRESSES: `127.0.0.1:${ports.worker}`,
       SVC_WORKER__SECRET: secrets.workerSecret,
       SVC_LAMBDA__FUNCTION_NAME: fragmentFunction.name,
       SVC_LAMBDA__REGION: region,
       SVC_LAMBDA__PUBLIC_KEY: secrets.functionPublicKey,
       SVC_LAMBDA__SPOOL_LOCATION: spool.location,
+      SVC_LAMBDA__SPOOL_REGION: region,
+      SVC_LAMBDA__MAX_CONCURRENCY: String(maxConcurrency),
     },
   });
   new sst.x.DevCommand('WorkerHere', {

@@ -30,7 +30,7 @@ export function createFragmentFunction(
     memory: `${size.memoryMegabytes} MB`,
     storage: `${size.storageMegabytes} MB`,
     timeout: `${size.timeoutSeconds} seconds`,
-    ...(size.reservedConcurrency === undefined ? {} : { concurrency: { reserved: size.reservedConcurrency } }),
+    ...(size.isReserved ? { concurrency: { reserved: size.maxConcurrency } } : {}),
     logging: { logGroup: log.name, format: 'json' },
     environment: { SVC_FUNCTION_KEYS: keys },
     // An emulated function would be x86_64, and without the engine: `sst dev` uses the real one as well.

@@ -4,6 +4,9 @@ import { publicKeyOf } from './function-keys';
 export interface Secrets {
   /** Signs fragments: coordinator and workers have it. */
   readonly workerSecret: $util.Output<string>;
+  /** What workers show coordinators, and coordinators check them by; of its own authority. */
+  readonly workerCertificate: $util.Output<string>;
+  readonly workerCertificateKey: $util.Output<string>;
   /** The function's private keys, a JSON Web Key Set: the first is the current one. */
   readonly functionKeys: $util.Output<string>;
   /** The public half of the current one, which coordinators seal to. */
@@ -15,6 +18,8 @@ export function readSecrets(): Secrets {
   const functionKeys = new sst.Secret('FunctionKeys').value;
   return {
     workerSecret: new sst.Secret('WorkerSecret').value,
+    workerCertificate: new sst.Secret('WorkerCertificate').value,
+    workerCertificateKey: new sst.Secret('WorkerCertificateKey').value,
     functionKeys,
     functionPublicKey: $util.unsecret(functionKeys.apply(publicKeyOf)),
     oidcClientSecret: new sst.Secret('OidcClientSecret').value,
@@ -52,11 +57,12 @@ export function storeTaskSecrets(
   };
 }
 
-/** `SVC_WORKER__SECRET` as `WorkerSecret`. */
+/** `SVC_WORKER__SECRET` as `WorkerSecret`, and `DEPLOY_FILE_SVC_WORKER__TLS_KEY` as `WorkerTlsKey`. */
 function logicalName(variable: string): string {
   return variable
+    .replace(/^(DEPLOY_FILE_)?SVC_/, '')
     .split('_')
-    .filter((part) => part !== '' && part !== 'SVC')
+    .filter((part) => part !== '')
     .map((part) => `${part.slice(0, 1)}${part.slice(1).toLowerCase()}`)
     .join('');
 }

@@ -58,18 +58,14 @@ export interface CoordinatorSettings extends TaskSize, DrainSettings {
 }
 
 export interface WorkerSettings extends TaskSize, DrainSettings {
-  /**
-   * Services of workers, each with a DNS name of its own: an answer of Cloud Map has eight addresses at most, so no
-   * service may have more tasks than that.
-   */
-  readonly pools: number;
-  readonly minPerPool: number;
-  readonly maxPerPool: number;
+  readonly min: number;
+  /** Eight at most: an answer of Cloud Map's DNS has no more addresses, and by those a coordinator finds its workers. */
+  readonly max: number;
   readonly cpuUtilizationPercent: number;
   readonly memoryUtilizationPercent: number;
   readonly scaleOutCooldown: `${number} seconds`;
   readonly scaleInCooldown: `${number} seconds`;
-  /** Of ten tasks beyond the first of a pool, how many run on spare capacity, which may be taken back at any time. */
+  /** Of ten tasks beyond the first, how many run on spare capacity, which may be taken back at any time. */
   readonly spotShare: number;
 }
 
@@ -79,8 +75,10 @@ export interface FunctionSettings {
   /** A split and the one that is fetched beside it lie in /tmp. */
   readonly storageMegabytes: number;
   readonly timeoutSeconds: number;
-  /** Functions at a time: bounds the bill, and keeps the rest of the account's share for others. */
-  readonly reservedConcurrency: number | undefined;
+  /** `lambda.max_concurrency`: bounds the bill. */
+  readonly maxConcurrency: number;
+  /** Whether as many are kept for this function out of the account's share, and no more are given to it. */
+  readonly isReserved: boolean;
 }
 
 export interface SpoolSettings {
@@ -101,6 +99,9 @@ export interface AlarmSettings {
 /** The same for both kinds of task, and in every stage. In docs/configuration.md. */
 export const ports = { flight: 50051, worker: 50052, metrics: 9090, health: 9091, redis: 6379 } as const;
 
+/** The name in the certificate of workers, which have no lasting names of their own. */
+export const workerServerName = 'worker';
+
 /** What scripts/bundle-fragment-fn.mjs makes. Lambda's runtime for Node 20 takes no new functions any more. */
 export const functionBundle = {
   folder: 'packages/fragment-fn/dist/lambda',
@@ -114,7 +115,7 @@ export const image = {
   user: '10001:10001',
   dataFolder: '/var/lib/svc',
   temporaryFolder: '/tmp',
-  program: ['node', 'packages/cli/dist/bundle/main.mjs'],
+  program: ['node', 'infra/docker/start.mjs'],
   healthCheck: ['CMD', 'node', 'infra/docker/health-check.mjs'],
 } as const;
 
@@ -153,9 +154,8 @@ const production: Settings = {
     spoolGigabytes: 8,
     drainSeconds: 110,
     stopSeconds: 120,
-    pools: 1,
-    minPerPool: 2,
-    maxPerPool: 8,
+    min: 2,
+    max: 8,
     cpuUtilizationPercent: 60,
     memoryUtilizationPercent: 75,
     scaleOutCooldown: '60 seconds',
@@ -166,7 +166,8 @@ const production: Settings = {
     memoryMegabytes: 1769,
     storageMegabytes: 2048,
     timeoutSeconds: 120,
-    reservedConcurrency: 256,
+    maxConcurrency: 256,
+    isReserved: true,
   },
   spool: { prefix: 'spool/', expireDays: 1 },
   redis: { instance: 't4g.micro' },
@@ -202,12 +203,12 @@ const trial: Settings = {
     storage: '60 GB',
     maxConcurrentQueries: 2,
     cacheGigabytes: 24,
-    minPerPool: 1,
-    maxPerPool: 2,
+    min: 1,
+    max: 2,
     spotShare: 10,
   },
   // An account's whole share may be ten functions at first, of which none can be reserved.
-  fragmentFunction: { ...production.fragmentFunction, reservedConcurrency: undefined },
+  fragmentFunction: { ...production.fragmentFunction, maxConcurrency: 10, isReserved: false },
   logRetention: '1 week',
   alarms: { ...production.alarms, isEnabled: false },
 };

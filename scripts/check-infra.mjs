@@ -24,6 +24,8 @@ const given = {
   SVC_AUTH__CLIENT_ID: 'svc',
   SST_SECRET_WorkerSecret: 'worker-secret-of-the-mocks-0123456789',
   SST_SECRET_OidcClientSecret: 'client-secret-of-the-mocks',
+  SST_SECRET_WorkerCertificate: 'certificate-of-the-mocks',
+  SST_SECRET_WorkerCertificateKey: 'certificate-key-of-the-mocks',
   SST_SECRET_FunctionKeys: JSON.stringify({
     keys: [{ kty: 'EC', crv: 'P-256', kid: 'current', x: 'x', y: 'y', d: 'private-part-of-the-mocks' }],
   }),
