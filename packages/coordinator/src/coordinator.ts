@@ -5,9 +5,8 @@ import { createHostPool, type EnginePool, supportedDuckDbVersion } from '@svc/en
 import { createFlightServer, type FlightServer } from '@svc/flight';
 import { environmentOf, type FragmentEnvironment, type FragmentTask } from '@svc/fragment-fn';
 import { type Audit, openAudit } from './audit/open-audit.js';
-import { openWorkers, readPem } from './executors/workers/open-workers.js';
+import { readPem } from './executors/workers/open-workers.js';
 import type { WorkerRecord } from './executors/workers/watched-worker.js';
-import type { WorkerRegistry } from './executors/workers/worker-registry.js';
 import { createFlightBackend } from './frontends/flight/flight-backend.js';
 import { type Prepared, preparedBytes } from './frontends/flight/prepared.js';
 import { createAdminGate } from './identity/admin-gate.js';
@@ -22,6 +21,7 @@ import type { Executors } from './scheduler/executors.js';
 import { createPlanning } from './service/create-planning.js';
 import { createRunning } from './service/create-running.js';
 import { createStatements } from './service/create-statements.js';
+import { openRemoteExecutors, type RemoteExecutors } from './service/open-executors.js';
 import { type Lake, openLake } from './service/open-lake.js';
 import { poolOptions } from './service/pool-options.js';
 import type { QueryRunnerDependencies } from './service/query-runner.js';
@@ -35,7 +35,7 @@ export interface CoordinatorOptions {
   readonly version: string;
   /** Milliseconds since 1970, by which sessions and tickets expire and queries are timed. Default: the system's. */
   readonly now?: () => number;
-  /** Opens what runs fragments besides the hosts of this process. Without it, statements run here. */
+  /** Opens what runs fragments besides the hosts of this process. Default: what is configured. */
   readonly openExecutors?: (parts: ExecutorParts) => Executors;
 }
 
@@ -79,8 +79,9 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Coo
   const pool = createHostPool(poolOptions(config, logger));
   try {
     const lake = await openLake(config, { metrics, now: options.now ?? Date.now });
-    const workers = await openWorkers({ config, logger, now: options.now ?? Date.now });
-    return assemble(options, { pool, lake, identity, audit, workers, lock: await openScanLock(options) });
+    const lock = await openScanLock(options);
+    const remote = await openRemoteExecutors({ config, logger, metrics, now: options.now ?? Date.now });
+    return assemble(options, { pool, lake, identity, audit, remote, lock });
   } catch (error) {
     await pool.destroy();
     await audit?.close(auditFlushMs);
@@ -94,16 +95,19 @@ interface Parts {
   readonly identity: OpenIdentity;
   readonly audit: Audit | undefined;
   readonly lock: ScanLock;
-  /** Undefined where none are configured: then the coordinator is its own worker. */
-  readonly workers: WorkerRegistry | undefined;
+  readonly remote: RemoteExecutors;
 }
 
 function assemble(options: CoordinatorOptions, parts: Parts): Coordinator {
-  const { pool, lake, identity, audit, lock, workers } = parts;
+  const { pool, lake, identity, audit, lock, remote } = parts;
+  const { workers } = remote;
   const { config, logger, metrics, version } = options;
   const now = options.now ?? Date.now;
-  // Workers and functions are opened here, by configuration.
-  const executors = options.openExecutors?.({ pool, environmentOf: ({ request, stores }) => environmentOf(runner, { fragment: request, stores }) });
+  const executors =
+    options.openExecutors?.({
+      pool,
+      environmentOf: ({ request, stores }) => environmentOf(runner, { fragment: request, stores }),
+    }) ?? remote.executors;
   const planning = createPlanning({ config, pool, lake, metrics, executors });
   const runner: QueryRunnerDependencies = createRunning({
     ...{ config, pool, metrics, logger, lake, now, audit, executors },
@@ -187,7 +191,7 @@ function assemble(options: CoordinatorOptions, parts: Parts): Coordinator {
     identity.close();
     sessions.closeAll();
     try {
-      await Promise.all([upkeepEnd, workers?.close(), pool.destroy()]);
+      await Promise.all([upkeepEnd, remote.close(), pool.destroy()]);
     } finally {
       runner.tracker.flush();
       await audit?.close(auditFlushMs);
@@ -259,7 +263,9 @@ function workersStatus(
   config: Config,
 ): { readonly total: number; readonly healthy: number; readonly healthyUrls: readonly string[] } {
   const scheme = config['worker.tls_ca'] === undefined ? 'grpc' : 'grpc+tls';
-  const healthyUrls = records.flatMap(({ state, address }) => (state === 'healthy' ? [`${scheme}://${address}`] : []));
+  const healthyUrls = records.flatMap(({ state, address }) =>
+    state === 'healthy' ? [`${scheme}://${address}`] : [],
+  );
   return { total: records.length, healthy: healthyUrls.length, healthyUrls };
 }
 

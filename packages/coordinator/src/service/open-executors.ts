@@ -1,0 +1,42 @@
+/** Where fragments run besides this process, by configuration: workers and a function. */
+import type { Config, Logger, Metrics } from '@svc/base';
+import { openLambdaExecutor } from '../executors/lambda/open-lambda-executor.js';
+import { openWorkers } from '../executors/workers/open-workers.js';
+import type { WorkerRegistry } from '../executors/workers/worker-registry.js';
+import type { Executors } from '../scheduler/executors.js';
+
+export interface RemoteExecutors {
+  /** Undefined where neither is configured: everything runs here. */
+  readonly executors: Executors | undefined;
+  /** Undefined where none are configured: then the coordinator is its own worker. */
+  readonly workers: WorkerRegistry | undefined;
+  close(): Promise<void>;
+}
+
+export interface RemoteExecutorsOptions {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/** Throws CONFIGURATION_ERROR. Whether anybody answers is seen later. */
+export async function openRemoteExecutors({
+  config,
+  logger,
+  metrics,
+  now,
+}: RemoteExecutorsOptions): Promise<RemoteExecutors> {
+  const lambda = await openLambdaExecutor(config, { metrics, logger });
+  const workers = await openWorkers({ config, logger, now });
+  const hasAny = lambda !== undefined || workers !== undefined;
+  return {
+    workers,
+    executors: hasAny ? { workers: () => workers?.healthy() ?? [], lambda: () => lambda } : undefined,
+    async close() {
+      lambda?.close();
+      await workers?.close();
+    },
+  };
+}
