@@ -44,7 +44,7 @@ const types: readonly (readonly [type: string, value: string])[] = [
   ['TIMESTAMP WITH TIME ZONE', "TIMESTAMPTZ '2024-03-31 01:30:00+00' + INTERVAL (i) MINUTE"],
   ['INTERVAL', 'to_months(i::INTEGER) + to_days(-i::INTEGER) + to_microseconds(i)'],
   ["ENUM('x', 'y', 'zz')", "(['x', 'y', 'zz'])[i % 3 + 1]::ENUM('x', 'y', 'zz')"],
-  ['JSON', '(\'{"a": \' || i || \'}\')::JSON'],
+  ['JSON', "('{\"a\": ' || i || '}')::JSON"],
   ['INTEGER[]', '([i, NULL, -i]::INTEGER[])[:i % 4]'],
   ['VARCHAR[][]', "[[i::VARCHAR, NULL], [], NULL, ['']]"],
   ['HUGEINT[]', "[i::HUGEINT, '-170141183460469231731687303715884105728'::HUGEINT]"],
@@ -53,7 +53,10 @@ const types: readonly (readonly [type: string, value: string])[] = [
   ['STRUCT(a BIGINT, "B c" STRUCT(d UUID))', "{'a': i, 'B c': {'d': uuid()}}"],
   ['STRUCT(s HUGEINT, n BIGINT)', "{'s': i::HUGEINT * 2, 'n': CASE WHEN i % 5 = 0 THEN NULL ELSE i END}"],
   ['MAP(VARCHAR, DECIMAL(10,2)[])', "MAP {'k' || i: [i::DECIMAL(10, 2)], '': NULL}"],
-  ['UNION(n BIGINT, t VARCHAR)', "CASE WHEN i % 2 = 0 THEN union_value(n := i)::UNION(n BIGINT, t VARCHAR) ELSE 't'::UNION(n BIGINT, t VARCHAR) END"],
+  [
+    'UNION(n BIGINT, t VARCHAR)',
+    "CASE WHEN i % 2 = 0 THEN union_value(n := i)::UNION(n BIGINT, t VARCHAR) ELSE 't'::UNION(n BIGINT, t VARCHAR) END",
+  ],
 ];
 
 const never = new AbortController().signal;
@@ -75,7 +78,12 @@ async function streamOf(sql: string): Promise<Uint8Array> {
   return await arrowStream(await runSplits(plainRequest({ sql }), environment(), { signal: never }));
 }
 
-async function rowsOf(sql: string, rows: InputRows, type: string, changes: Partial<FragmentEnvironment> = {}) {
+async function rowsOf(
+  sql: string,
+  rows: InputRows,
+  type: string,
+  changes: Partial<FragmentEnvironment> = {},
+) {
   const columns = [
     { name: 'i', type: 'BIGINT' },
     { name: 'v', type },
@@ -168,7 +176,11 @@ describe('parts of an earlier stage', () => {
     for (const place of [0, 6, 200, stream.length >> 1, stream.length - 1]) {
       const changed = Uint8Array.from(stream);
       changed[place] = (changed[place] ?? 0) ^ 1;
-      await assert.rejects(rowsOf(count, { kind: 'parts', parts }, 'BIGINT', reading(changed)), corrupt, `${place}`);
+      await assert.rejects(
+        rowsOf(count, { kind: 'parts', parts }, 'BIGINT', reading(changed)),
+        corrupt,
+        `${place}`,
+      );
     }
     for (const length of [0, 100, stream.length - 8])
       await assert.rejects(

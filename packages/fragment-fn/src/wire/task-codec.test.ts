@@ -25,6 +25,13 @@ describe('a task on its way', () => {
     assert.deepEqual(task, richTask());
   });
 
+  it('does not go when it is too large', () => {
+    const rows = { kind: 'bytes', stream: new Uint8Array(65 * 1024 * 1024) } as const;
+    const table = { kind: 'input', catalog: 'c', schema: 's', table: 't', columns: [], rows } as const;
+    const request = plainRequest({ tables: [table] });
+    assert.throws(() => encodeTask({ request, grants: [] }), { code: 'NOT_SUPPORTED' });
+  });
+
   it('does not take rows that are still being made, and files that a statement names', () => {
     const name = { catalog: 'c', schema: 's', table: 't' };
     const tables: readonly FragmentTable[] = [
