@@ -31,7 +31,6 @@ export type Staged =
 export interface RunOptions {
   /** How many parts the divided scan of a stage is in; one more has no rows. */
   readonly splits: number;
-  /** Share of rows that a stage's divided scan may lack: none of them are needed for an empty table. */
 }
 
 export interface StageOracle {
@@ -63,6 +62,9 @@ export function openStageOracle(
     planner.execute(`CREATE VIEW ${table} AS SELECT * FROM ${stubScan(file, count)}`);
   }
   for (const statement of ['SET threads = 1', ...planSettingStatements]) planner.execute(statement);
+
+  const planText = (sql: string): string =>
+    planner.query(`SELECT json_serialize_plan(${quoteText(sql)}::VARCHAR, optimize := true)`);
 
   const described = (sql: string): Answer['columns'] =>
     JSON.parse(
@@ -97,32 +99,19 @@ export function openStageOracle(
       }
       data.execute(index === 0 ? `CREATE OR REPLACE TABLE ${target} AS ${stage.sql}` : `INSERT INTO ${target} ${stage.sql}`);
     });
-    const columns = JSON.stringify(described(`FROM ${target}`));
-    if (columns !== JSON.stringify(stage.columns))
-      throw new Error(`stage ${stage.name} has ${columns}, not ${JSON.stringify(stage.columns)}`);
+    checkColumns(stage, described(`FROM ${target}`));
   };
 
   return {
     execute: (sql) => data.execute(sql),
     answer,
     rowCount: (sql) => Number(data.query(`SELECT count(*)::VARCHAR FROM (${sql}) AS a`)),
-    planText: (sql) => planner.query(`SELECT json_serialize_plan(${quoteText(sql)}::VARCHAR, optimize := true)`),
+    planText,
     stage: (sql, options) => {
+      const names = described(sql).map(({ name }) => name);
+      const defaults = { bytesOf: () => 1000, mayBroadcastBytes: Number.POSITIVE_INFINITY, readWholeBytes: 0 };
       try {
-        const plan = readPlan(
-          planner.query(`SELECT json_serialize_plan(${quoteText(sql)}::VARCHAR, optimize := true)`),
-        );
-        const names = described(sql).map(({ name }) => name);
-        return {
-          kind: 'staged',
-          plan: stagePlan(plan, {
-            names,
-            bytesOf: () => 1000,
-            mayBroadcastBytes: Number.POSITIVE_INFINITY,
-            readWholeBytes: 0,
-            ...options,
-          }),
-        };
+        return { kind: 'staged', plan: stagePlan(readPlan(planText(sql)), { ...defaults, ...options, names }) };
       } catch (error) {
         if (error instanceof PlanNotUnderstood) return { kind: 'whole', reason: error.message };
         throw error;
@@ -139,8 +128,7 @@ export function openStageOracle(
         );
       }
       const found = answer(last.sql);
-      if (JSON.stringify(found.columns) !== JSON.stringify(last.columns))
-        throw new Error(`the answer has ${JSON.stringify(found.columns)}, not ${JSON.stringify(last.columns)}`);
+      checkColumns(last, found.columns);
       return found;
     },
     tableOf,
@@ -150,6 +138,12 @@ export function openStageOracle(
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** The engine quotes fields of structs only where it must. */
+function checkColumns({ name, columns }: Stage, found: Answer['columns']): void {
+  const text = (each: Answer['columns']) => JSON.stringify(each.map((column) => [column.name, column.type.replaceAll('"', '')]));
+  if (text(found) !== text(columns)) throw new Error(`${name} has ${text(found)}, not ${text(columns)}`);
 }
 
 export function tableOf(stubFile: string): string {

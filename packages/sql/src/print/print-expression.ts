@@ -93,7 +93,6 @@ function hasStruct(type: LogicalType): boolean {
   switch (type.kind) {
     case 'struct':
     case 'map':
-    case 'other':
       return true;
     case 'list':
     case 'array':

@@ -2,6 +2,7 @@ import { type LogicalType, printLogicalType } from '../plan/logical-type.js';
 import type { PlanExpression, ReferenceExpression } from '../plan/plan-expression.js';
 import { NotPrintable } from './not-printable.js';
 import type { ColumnText } from './print-expression.js';
+import { printType } from './print-value.js';
 
 /**
  * The rows of an operator: a whole SELECT whose columns are c0, c1, …. A column without a type is there for its position
@@ -49,6 +50,8 @@ function checkedColumn(source: Source, index: number, { type }: ReferenceExpress
     throw new NotPrintable(
       `a reference of type ${printLogicalType(type)} to a column of type ${printLogicalType(found)}`,
     );
+  // What the name of a type does not tell (a collation, the values of an enumeration) might change what it means here.
+  printType(type);
   return columnOf(source, index);
 }
 
