@@ -6,6 +6,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import {
+  executionSettings,
+  type PlanNode,
   PlanNotUnderstood,
   planSettingStatements,
   readPlan,
@@ -35,6 +37,7 @@ export interface RunOptions {
 
 export interface StageOracle {
   execute(sql: string): void;
+  /** By itself; what is run after it is run with the same settings. */
   answer(sql: string): Answer;
   /** Of a query's answer. */
   rowCount(sql: string): number;
@@ -54,7 +57,8 @@ export function openStageOracle(
   const folder = mkdtempSync(path.join(tmpdir(), 'svc-stages-'));
   const data = openDuckDbParser();
   const planner = openDuckDbParser();
-  for (const statement of ["ATTACH ':memory:' AS svc_stages", 'SET threads = 1', ...statements]) data.execute(statement);
+  for (const statement of ["ATTACH ':memory:' AS svc_stages", 'SET threads = 1', ...statements])
+    data.execute(statement);
   for (const table of tables) {
     const file = path.join(folder, `${table}.parquet`);
     data.execute(`COPY (SELECT * FROM ${table} LIMIT 0) TO ${quoteText(file)} (FORMAT parquet)`);
@@ -73,7 +77,19 @@ export function openStageOracle(
       ),
     ) as Answer['columns'];
 
-  const answer = (sql: string): Answer => {
+  /** As the service does before it runs the statement, or a stage of it. */
+  const useSettings = (sql: string): void => {
+    let plan: PlanNode | undefined;
+    try {
+      plan = readPlan(planText(sql));
+    } catch {
+      // A plan that is not understood has settings of its own.
+    }
+    for (const statement of ['RESET disabled_optimizers', ...executionSettings(plan)])
+      data.execute(statement);
+  };
+
+  const answerOf = (sql: string): Answer => {
     const columns = described(sql);
     const names = columns.map((_column, index) => `x${index}`);
     data.execute(`CREATE OR REPLACE TEMP TABLE answer AS SELECT * FROM (${sql}) AS a(${names.join(', ')})`);
@@ -97,21 +113,35 @@ export function openStageOracle(
           `CREATE OR REPLACE VIEW svc_stages.main."${name}" AS SELECT * FROM memory.main."${tableOf(scan.stubFile)}"${where}`,
         );
       }
-      data.execute(index === 0 ? `CREATE OR REPLACE TABLE ${target} AS ${stage.sql}` : `INSERT INTO ${target} ${stage.sql}`);
+      data.execute(
+        index === 0
+          ? `CREATE OR REPLACE TABLE ${target} AS ${stage.sql}`
+          : `INSERT INTO ${target} ${stage.sql}`,
+      );
     });
     checkColumns(stage, described(`FROM ${target}`));
   };
 
   return {
     execute: (sql) => data.execute(sql),
-    answer,
+    answer: (sql) => {
+      useSettings(sql);
+      return answerOf(sql);
+    },
     rowCount: (sql) => Number(data.query(`SELECT count(*)::VARCHAR FROM (${sql}) AS a`)),
     planText,
     stage: (sql, options) => {
       const names = described(sql).map(({ name }) => name);
-      const defaults = { bytesOf: () => 1000, mayBroadcastBytes: Number.POSITIVE_INFINITY, readWholeBytes: 0 };
+      const defaults = {
+        bytesOf: () => 1000,
+        mayBroadcastBytes: Number.POSITIVE_INFINITY,
+        readWholeBytes: 0,
+      };
       try {
-        return { kind: 'staged', plan: stagePlan(readPlan(planText(sql)), { ...defaults, ...options, names }) };
+        return {
+          kind: 'staged',
+          plan: stagePlan(readPlan(planText(sql)), { ...defaults, ...options, names }),
+        };
       } catch (error) {
         if (error instanceof PlanNotUnderstood) return { kind: 'whole', reason: error.message };
         throw error;
@@ -127,7 +157,7 @@ export function openStageOracle(
           `CREATE OR REPLACE VIEW svc_stages.main."${name}" AS SELECT * FROM memory.main."${tableOf(scan?.stubFile ?? '')}"`,
         );
       }
-      const found = answer(last.sql);
+      const found = answerOf(last.sql);
       checkColumns(last, found.columns);
       return found;
     },
@@ -142,7 +172,8 @@ export function openStageOracle(
 
 /** The engine quotes fields of structs only where it must. */
 function checkColumns({ name, columns }: Stage, found: Answer['columns']): void {
-  const text = (each: Answer['columns']) => JSON.stringify(each.map((column) => [column.name, column.type.replaceAll('"', '')]));
+  const text = (each: Answer['columns']) =>
+    JSON.stringify(each.map((column) => [column.name, column.type.replaceAll('"', '')]));
   if (text(found) !== text(columns)) throw new Error(`${name} has ${text(found)}, not ${text(columns)}`);
 }
 
@@ -158,7 +189,8 @@ export function differenceOf(
 ): string | undefined {
   if (JSON.stringify(expected.columns) !== JSON.stringify(found.columns))
     return `columns ${JSON.stringify(found.columns)}, not ${JSON.stringify(expected.columns)}`;
-  if (expected.rows.length !== found.rows.length) return `${found.rows.length} rows, not ${expected.rows.length}`;
+  if (expected.rows.length !== found.rows.length)
+    return `${found.rows.length} rows, not ${expected.rows.length}`;
   const floats = expected.columns.map(({ type }) => type === 'DOUBLE' || type === 'FLOAT');
   const isEqual = (one: string | null | undefined, other: string | null | undefined, column: number) => {
     if (one === other) return true;
@@ -166,7 +198,9 @@ export function differenceOf(
     const [a, b] = [Number(one), Number(other)];
     return Math.abs(a - b) <= tolerance * Math.max(Math.abs(a), Math.abs(b));
   };
-  const [left, right] = isOrdered ? [expected.rows, found.rows] : [expected.rows, found.rows].map((rows) => sortRows(rows, floats));
+  const [left, right] = isOrdered
+    ? [expected.rows, found.rows]
+    : [expected.rows, found.rows].map((rows) => sortRows(rows, floats));
   for (const [index, row] of (left ?? []).entries()) {
     const other = right?.[index] ?? [];
     if (!row.every((value, column) => isEqual(value, other[column], column)))
@@ -180,7 +214,12 @@ function sortRows(rows: Answer['rows'], floats: readonly boolean[]): Answer['row
   const key = (row: readonly (string | null)[]) =>
     JSON.stringify([
       row.filter((_value, index) => floats[index] !== true),
-      row.filter((_value, index) => floats[index] === true).map((value) => (value === null ? null : Number(value).toPrecision(9))),
+      row
+        .filter((_value, index) => floats[index] === true)
+        .map((value) => (value === null ? null : Number(value).toPrecision(9))),
     ]);
-  return [...rows].map((row) => ({ row, key: key(row) })).sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)).map(({ row }) => row);
+  return [...rows]
+    .map((row) => ({ row, key: key(row) }))
+    .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+    .map(({ row }) => row);
 }

@@ -31,7 +31,10 @@ describe('queries in stages', () => {
         expected = oracle.answer(sql);
       } catch (error) {
         failing += 1;
-        reasons.set(`fails: ${String(error).slice(0, 160)}`, (reasons.get(`fails: ${String(error).slice(0, 160)}`) ?? 0) + 1);
+        reasons.set(
+          `fails: ${String(error).slice(0, 160)}`,
+          (reasons.get(`fails: ${String(error).slice(0, 160)}`) ?? 0) + 1,
+        );
         continue;
       }
       try {
@@ -47,14 +50,19 @@ describe('queries in stages', () => {
         }
         staged += 1;
         const splits = [1, 3, 7][seed % 3] ?? 1;
-        const difference = differenceOf(expected, oracle.run(found.plan, { splits }), { isOrdered, tolerance: 1e-9 });
+        const difference = differenceOf(expected, oracle.run(found.plan, { splits }), {
+          isOrdered,
+          tolerance: 1e-9,
+        });
         if (difference !== undefined) differences.push(`seed ${seed}: ${difference}\n${sql}`);
       } catch (error) {
         differences.push(`seed ${seed}: ${String(error).slice(0, 300)}\n${sql}`);
       }
     }
     const whole = [...reasons].sort(([, a], [, b]) => b - a).map(([reason, count]) => `${count} × ${reason}`);
-    context.diagnostic(`${staged} of ${queryCount} in stages, ${failing} that fail, ${large} with too many rows; on one node:\n${whole.join('\n')}`);
+    context.diagnostic(
+      `${staged} of ${queryCount} in stages, ${failing} that fail, ${large} with too many rows; on one node:\n${whole.join('\n')}`,
+    );
     assert.deepEqual(differences, []);
   });
 });

@@ -62,6 +62,16 @@ export function selectOf(texts: readonly string[], from: string, before = ''): s
   return `SELECT ${before}${list.length === 0 ? '0 AS nothing' : list.join(', ')} FROM ${from}`;
 }
 
+/** A relation that reads named ones: its own text may have a WITH already, so it stands in parentheses. */
+export function withDefinitions(
+  definitions: readonly (readonly [name: string, sql: string])[],
+  { sql, types }: Relation,
+): Relation {
+  const list = definitions.map(([name, definition]) => `${name} AS MATERIALIZED (${definition})`);
+  const texts = types.map((_type, index) => `d.${columnName(index)}`);
+  return { sql: `WITH ${list.join(', ')} ${selectOf(texts, `(${sql}) AS d`)}`, types };
+}
+
 /** The columns of a source at these positions; all of them when undefined. */
 export function pickedColumns(
   source: Source,
