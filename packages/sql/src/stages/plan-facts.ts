@@ -1,6 +1,5 @@
-import { operandsOf } from '../plan/expression-type.js';
 import type { PlanExpression } from '../plan/plan-expression.js';
-import type { GetNode, JoinNode, PlanNode } from '../plan/plan-node.js';
+import type { GetNode, JoinNode, JoinType, PlanNode } from '../plan/plan-node.js';
 import { inputsOf } from '../plan/read-plan.js';
 import { NotPrintable } from '../print/not-printable.js';
 
@@ -18,6 +17,12 @@ export function getsOf(node: PlanNode): readonly GetNode[] {
   return node.kind === 'get' ? [node, ...inputsOf(node).flatMap(getsOf)] : inputsOf(node).flatMap(getsOf);
 }
 
+/** `OFFSET 0` changes no rows; it keeps conditions above it from being asked of rows that it never hands up. */
+export function isBarrier(node: PlanNode): boolean {
+  if (node.kind !== 'limit' || node.limit.kind !== 'none') return false;
+  return node.offset.kind === 'rows' && node.offset.rows === 0n;
+}
+
 /** Names of stages that are read at and below it. */
 export function stagesReadBy(node: PlanNode): readonly string[] {
   return node.kind === 'stage-read' ? [node.stage] : inputsOf(node).flatMap(stagesReadBy);
@@ -29,8 +34,8 @@ export function stagesReadBy(node: PlanNode): readonly string[] {
  */
 export function divisibleSides(join: JoinNode): readonly ('left' | 'right')[] {
   if (join.flavour === 'delim') {
-    if (join.delimFlipped || !['INNER', 'LEFT', 'SEMI', 'ANTI', 'MARK', 'SINGLE'].includes(join.joinType)) return [];
-    return picksRows(join.right) ? [] : ['left'];
+    const [outer, inner] = join.delimFlipped ? (['right', 'left'] as const) : (['left', 'right'] as const);
+    return outerTypes[outer].has(join.joinType) && !picksRows(join[inner]) ? [outer] : [];
   }
   switch (join.joinType) {
     case 'INNER':
@@ -50,14 +55,22 @@ export function divisibleSides(join: JoinNode): readonly ('left' | 'right')[] {
   }
 }
 
+/** Joins that answer for each row of their outer side, by where that stands. */
+const outerTypes: Readonly<Record<'left' | 'right', ReadonlySet<JoinType>>> = {
+  left: new Set<JoinType>(['INNER', 'LEFT', 'SEMI', 'ANTI', 'MARK', 'SINGLE']),
+  right: new Set<JoinType>(['INNER', 'RIGHT', 'RIGHT_SEMI', 'RIGHT_ANTI']),
+};
+
 /** Whether computing it twice might answer different rows, all of them right. */
 function picksRows(node: PlanNode): boolean {
   switch (node.kind) {
-    case 'limit':
     case 'top-n':
     case 'window':
+      return true;
+    case 'limit':
+      return !isBarrier(node) || picksRows(node.child);
     case 'aggregate':
-      return node.kind !== 'aggregate' || node.aggregates.some(picksValue) || inputsOf(node).some(picksRows);
+      return node.aggregates.some(picksValue) || picksRows(node.child);
     case 'distinct':
       return node.on || picksRows(node.child);
     default:
@@ -96,6 +109,8 @@ export function isRepeatable(node: PlanNode): boolean {
     case 'projection':
     case 'filter':
       return isRepeatable(node.child);
+    case 'limit':
+      return isBarrier(node) && isRepeatable(node.child);
     case 'cross-product':
     case 'positional-join':
     case 'join':
@@ -118,8 +133,4 @@ export function checkPlacement(node: PlanNode): void {
   if (node.kind === 'sample') throw new NotPrintable('a sample');
   if (node.kind === 'recursive-cte') throw new NotPrintable('a recursive common table expression');
   for (const input of inputsOf(node)) checkPlacement(input);
-}
-
-export function hasOperand(expression: PlanExpression, test: (each: PlanExpression) => boolean): boolean {
-  return test(expression) || operandsOf(expression).some((operand) => hasOperand(operand, test));
 }
