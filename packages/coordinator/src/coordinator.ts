@@ -98,7 +98,10 @@ function assemble(options: CoordinatorOptions, parts: Parts): Coordinator {
   const { config, logger, metrics, version } = options;
   const now = options.now ?? Date.now;
   // Workers and functions are opened here, by configuration.
-  const executors = options.openExecutors?.({ pool, environmentOf: ({ request, stores }) => environmentOf(runner, { fragment: request, stores }) });
+  const executors = options.openExecutors?.({
+    pool,
+    environmentOf: ({ request, stores }) => environmentOf(runner, { fragment: request, stores }),
+  });
   const planning = createPlanning({ config, pool, lake, metrics, executors });
   const runner: QueryRunnerDependencies = createRunning({
     ...{ config, pool, metrics, logger, lake, now, audit, executors },

@@ -46,6 +46,7 @@ export class GatheredRows {
   #spool: SpoolFile | undefined;
   #spoolWork = Promise.resolve();
   #heldBytes = 0;
+  #spooledBytes = 0;
   #rows = 0n;
   #schema: Uint8Array | undefined;
   #state: 'open' | 'complete' | 'closed' = 'open';
@@ -62,11 +63,7 @@ export class GatheredRows {
 
   /** No more splits are begun until there is room. */
   get isFull(): boolean {
-    return this.#heldBytes >= this.#options.memoryBytes;
-  }
-
-  get heldBytes(): number {
-    return this.#heldBytes;
+    return this.#heldBytes + this.#spooledBytes >= this.#options.memoryBytes;
   }
 
   /** Rows that count. */
@@ -96,13 +93,13 @@ export class GatheredRows {
     const drop = () => {
       if (!isOpen) return;
       end();
-      for (const { heldBytes } of held.splice(0)) this.#free(heldBytes);
+      for (const message of held.splice(0)) this.#free(message);
     };
     return {
       add: async (message, keep, signal) => {
         const kept = await this.#hold(message, keep, signal);
         if (isOpen && this.#state !== 'closed') held.push(kept);
-        else this.#free(kept.heldBytes);
+        else this.#free(kept);
       },
       commit: () => {
         if (this.#state !== 'open') return drop();
@@ -134,7 +131,8 @@ export class GatheredRows {
 
   /** Resolves when all rows are here, or so many that they must be read for more to come. */
   async ready(signal: AbortSignal): Promise<void> {
-    while (this.#state === 'open' && !(this.#committed.length > 0 && this.#isCrowded)) await this.#change(signal);
+    while (this.#state === 'open' && !(this.#committed.length > 0 && this.#isCrowded))
+      await this.#change(signal);
     if (this.#error !== undefined) throw this.#error;
   }
 
@@ -172,7 +170,7 @@ export class GatheredRows {
   async close(): Promise<void> {
     if (this.#state !== 'closed') {
       this.#state = 'closed';
-      for (const { heldBytes } of this.#committed.splice(0)) this.#free(heldBytes);
+      for (const message of this.#committed.splice(0)) this.#free(message);
       this.#wake();
     }
     await this.#spoolWork;
@@ -200,6 +198,7 @@ export class GatheredRows {
         const offset = await this.#spooled(body);
         if (offset !== undefined) {
           this.#heldBytes += smallBytes;
+          this.#spooledBytes += bodyBytes;
           return { ...base, body: undefined, offset, heldBytes: smallBytes };
         }
         await this.#room(signal);
@@ -251,7 +250,7 @@ export class GatheredRows {
   }
 
   async #deliver(message: HeldMessage): Promise<EngineMessage> {
-    const { kind, header, rowCount, bodyBytes, offset, heldBytes } = message;
+    const { kind, header, rowCount, bodyBytes, offset } = message;
     let { body } = message;
     if (body === undefined) {
       body = Buffer.allocUnsafeSlow(bodyBytes);
@@ -266,13 +265,14 @@ export class GatheredRows {
       if (!isHeld) return;
       isHeld = false;
       this.#lent -= 1;
-      this.#free(heldBytes);
+      this.#free(message);
     };
     return { kind, header, body, rowCount, release };
   }
 
-  #free(bytes: number): void {
-    this.#heldBytes -= bytes;
+  #free({ heldBytes, body, bodyBytes }: HeldMessage): void {
+    this.#heldBytes -= heldBytes;
+    if (body === undefined) this.#spooledBytes -= bodyBytes;
     this.#wake();
     this.#options.onRoom();
   }

@@ -122,9 +122,7 @@ export class SplitStage implements WorkSource {
   #watch(): void {
     const { dispatcher, elapsed, patienceMs, rows } = this.#options;
     dispatcher.pump();
-    const isUsable = this.executors().some(
-      ({ name }) => this.#options.health.quarantineMs(name) === 0,
-    );
+    const isUsable = this.executors().some(({ name }) => this.#options.health.quarantineMs(name) === 0);
     if (this.#running > 0 || isUsable || rows.isFull) this.#idleSinceMs = undefined;
     else {
       this.#idleSinceMs ??= elapsed();
@@ -254,7 +252,10 @@ export class SplitStage implements WorkSource {
   #onFailure(task: TaskRun, error: QueryError): void {
     const { health } = this.#options;
     const kind = failureKind(error);
-    if (kind === 'one-node' || kind === 'final') return this.#fail(error);
+    if (kind === 'one-node' || kind === 'final') {
+      this.#fail(error);
+      return;
+    }
     const { name } = task.executor;
     if (kind !== 'again') health.blame(name, kind);
     if (kind === 'refused') return;
@@ -278,10 +279,12 @@ async function started(
   try {
     return await abortable(starting, signal);
   } catch (error) {
-    starting.then(
-      (run) => run.events[Symbol.asyncIterator]().return?.(),
-      () => undefined,
-    ).catch(() => undefined);
+    starting
+      .then(
+        (run) => run.events[Symbol.asyncIterator]().return?.(),
+        () => undefined,
+      )
+      .catch(() => undefined);
     throw error;
   }
 }
