@@ -1,7 +1,13 @@
 /** What a fragment needs around it, where its tables' files lie in stores. */
 import { type Metrics, QueryError } from '@svc/base';
 import type { EnginePool } from '@svc/engine';
-import { type Connections, createHttpStore, type ObjectStore, type StorageTraffic, type TableScan } from '@svc/lake';
+import {
+  type Connections,
+  createHttpStore,
+  type ObjectStore,
+  type StorageTraffic,
+  type TableScan,
+} from '@svc/lake';
 import type { FragmentEnvironment } from '../leased-fragment.js';
 import type { FragmentRequest } from '../request.js';
 import type { FragmentSplit } from '../splits/split-task.js';
