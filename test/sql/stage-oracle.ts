@@ -37,6 +37,8 @@ export interface RunOptions {
 export interface StageOracle {
   execute(sql: string): void;
   answer(sql: string): Answer;
+  /** Of a query's answer. */
+  rowCount(sql: string): number;
   stage(sql: string, options?: Partial<Omit<StagePlanOptions, 'names'>>): Staged;
   run(plan: StagedPlan, options: RunOptions): Answer;
   planText(sql: string): string;
@@ -48,14 +50,14 @@ export function openStageOracle(statements: readonly string[], tables: readonly 
   const folder = mkdtempSync(path.join(tmpdir(), 'svc-stages-'));
   const data = openDuckDbParser();
   const planner = openDuckDbParser();
-  for (const statement of ["ATTACH ':memory:' AS svc_stages", 'SET threads = 2', ...statements]) data.execute(statement);
+  for (const statement of ["ATTACH ':memory:' AS svc_stages", 'SET threads = 1', ...statements]) data.execute(statement);
   for (const table of tables) {
     const file = path.join(folder, `${table}.parquet`);
     data.execute(`COPY (SELECT * FROM ${table} LIMIT 0) TO ${quoteText(file)} (FORMAT parquet)`);
     const count = BigInt(data.query(`SELECT count(*)::VARCHAR FROM ${table}`));
     planner.execute(`CREATE VIEW ${table} AS SELECT * FROM ${stubScan(file, count)}`);
   }
-  for (const statement of planSettingStatements) planner.execute(statement);
+  for (const statement of ['SET threads = 1', ...planSettingStatements]) planner.execute(statement);
 
   const described = (sql: string): Answer['columns'] =>
     JSON.parse(
@@ -98,6 +100,7 @@ export function openStageOracle(statements: readonly string[], tables: readonly 
   return {
     execute: (sql) => data.execute(sql),
     answer,
+    rowCount: (sql) => Number(data.query(`SELECT count(*)::VARCHAR FROM (${sql}) AS a`)),
     planText: (sql) => planner.query(`SELECT json_serialize_plan(${quoteText(sql)}::VARCHAR, optimize := true)`),
     stage: (sql, options) => {
       try {

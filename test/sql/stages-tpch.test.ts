@@ -21,7 +21,7 @@ describe('TPC-H in stages', () => {
       assert.ok(expected.rows.length > 0, 'answers rows');
       const isOrdered = /order by/.test(sql);
       const sizes = new Map([...tpchTables].map((table, index) => [table, 1000 + index]));
-      for (const divided of [undefined, ...tpchTables]) {
+      for (const divided of [undefined, ...tpchTables.filter((table) => sql.includes(table))]) {
         const staged = oracle.stage(sql, {
           bytesOf: ({ stubFile }) => {
             const table = oracle.tableOf(stubFile);

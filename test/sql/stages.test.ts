@@ -18,12 +18,16 @@ describe('queries in stages', () => {
   test(`answer as one query does: ${queryCount} generated ones from seed ${firstSeed}`, (context) => {
     const differences: string[] = [];
     const reasons = new Map<string, number>();
-    let [staged, failing] = [0, 0];
+    let [staged, failing, large] = [0, 0, 0];
     for (let seed = firstSeed; seed < firstSeed + queryCount; seed++) {
       const { sql, isOrdered } = generateQuery(seed);
       const random = randomFrom(seed * 31 + 5);
       let expected: ReturnType<typeof oracle.answer>;
       try {
+        if (oracle.rowCount(sql) > 10_000) {
+          large += 1;
+          continue;
+        }
         expected = oracle.answer(sql);
       } catch (error) {
         failing += 1;
@@ -50,7 +54,7 @@ describe('queries in stages', () => {
       }
     }
     const whole = [...reasons].sort(([, a], [, b]) => b - a).map(([reason, count]) => `${count} × ${reason}`);
-    context.diagnostic(`${staged} of ${queryCount} in stages, ${failing} that fail; on one node:\n${whole.join('\n')}`);
+    context.diagnostic(`${staged} of ${queryCount} in stages, ${failing} that fail, ${large} with too many rows; on one node:\n${whole.join('\n')}`);
     assert.deepEqual(differences, []);
   });
 });
