@@ -381,7 +381,7 @@ class Generator {
       case 'int':
         return this.#pick([...shared, `(${value('int')} + 3)`, `(${value('int')} % 5)`, `(${value('int')} // 3)`, `abs(${value('int')})`, `length(${value('text')})`, `month(${value('date')})`, `greatest(${value('int')}, 5)`]);
       case 'decimal':
-        return this.#pick([...shared, `(${value('decimal')} + 1.25)`, `(${value('decimal')} * 2.5)`, `(${value('decimal')} - ${value('decimal')})`, `round(${value('decimal')}, 1)`, `(-${value('decimal')})`]);
+        return this.#pick([...shared, `(${value('decimal')} + 1.25)`, `(${value('decimal')} * 2.5)`, `(${value('decimal')} - ${value('decimal')})`, `round(${value('decimal')}, 1)`, `(-(${value('decimal')})::DECIMAL(9,2))`]);
       case 'double':
         return this.#pick([...shared, `(${value('double')} * 2)`, `(${value('double')} + 0.5)`, `${value('int')}::DOUBLE`]);
       case 'text':

@@ -46,7 +46,12 @@ export interface StageOracle {
   close(): void;
 }
 
-export function openStageOracle(statements: readonly string[], tables: readonly string[]): StageOracle {
+export function openStageOracle(
+  statements: readonly string[],
+  tables: readonly string[],
+  /** What the planner is told, where that is not the truth. */
+  rowCounts: Readonly<Record<string, number>> = {},
+): StageOracle {
   const folder = mkdtempSync(path.join(tmpdir(), 'svc-stages-'));
   const data = openDuckDbParser();
   const planner = openDuckDbParser();
@@ -54,7 +59,7 @@ export function openStageOracle(statements: readonly string[], tables: readonly 
   for (const table of tables) {
     const file = path.join(folder, `${table}.parquet`);
     data.execute(`COPY (SELECT * FROM ${table} LIMIT 0) TO ${quoteText(file)} (FORMAT parquet)`);
-    const count = BigInt(data.query(`SELECT count(*)::VARCHAR FROM ${table}`));
+    const count = BigInt(rowCounts[table] ?? data.query(`SELECT count(*)::VARCHAR FROM ${table}`));
     planner.execute(`CREATE VIEW ${table} AS SELECT * FROM ${stubScan(file, count)}`);
   }
   for (const statement of ['SET threads = 1', ...planSettingStatements]) planner.execute(statement);

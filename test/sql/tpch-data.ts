@@ -88,13 +88,16 @@ export function tpchStatements(orders: number): readonly string[] {
   ];
 }
 
-export const tpchTables: readonly string[] = [
-  'region',
-  'nation',
-  'supplier',
-  'part',
-  'partsupp',
-  'customer',
-  'orders',
-  'lineitem',
-];
+/** Rows of the tables at scale factor 1. */
+export const tpchRowCounts: Readonly<Record<string, number>> = {
+  region: 5,
+  nation: 25,
+  supplier: 10_000,
+  part: 200_000,
+  partsupp: 800_000,
+  customer: 150_000,
+  orders: 1_500_000,
+  lineitem: 6_001_215,
+};
+
+export const tpchTables: readonly string[] = Object.keys(tpchRowCounts);

@@ -16,7 +16,7 @@ export const printableFunctions: ReadonlySet<string> = names(`
   gamma gcd greatest greatest_common_divisor hamming hash hex hour instr isfinite isinf isnan isodow isoyear jaccard
   jaro_similarity jaro_winkler_similarity julian last_day lcase lcm least least_common_multiple left left_grapheme
   len length length_grapheme levenshtein lgamma list_concat list_contains list_element list_extract list_has
-  list_position list_slice list_value ln log log10 log2 lower lpad ltrim make_date make_time make_timestamp map
+  list_position list_slice list_sort list_reverse_sort list_value ln log log10 log2 lower lpad ltrim make_date make_time make_timestamp map
   map_contains map_entries map_extract map_extract_value map_keys map_values md5 microsecond millennium millisecond
   minute mismatches mod month monthname multiply nanosecond nextafter nfc_normalize normalized_interval octet_length
   ord pi pos position pow power prefix quarter radians regexp_escape regexp_extract regexp_full_match regexp_matches

@@ -1,6 +1,6 @@
 import { operandsOf } from '../plan/expression-type.js';
 import type { PlanExpression } from '../plan/plan-expression.js';
-import type { GetNode, JoinNode, PlanNode } from '../plan/plan-node.js';
+import type { GetNode, JoinNode, JoinType, PlanNode } from '../plan/plan-node.js';
 import { inputsOf } from '../plan/read-plan.js';
 import { NotPrintable } from '../print/not-printable.js';
 
@@ -29,8 +29,8 @@ export function stagesReadBy(node: PlanNode): readonly string[] {
  */
 export function divisibleSides(join: JoinNode): readonly ('left' | 'right')[] {
   if (join.flavour === 'delim') {
-    if (join.delimFlipped || !['INNER', 'LEFT', 'SEMI', 'ANTI', 'MARK', 'SINGLE'].includes(join.joinType)) return [];
-    return picksRows(join.right) ? [] : ['left'];
+    const [outer, inner] = join.delimFlipped ? (['right', 'left'] as const) : (['left', 'right'] as const);
+    return outerTypes[outer].has(join.joinType) && !picksRows(join[inner]) ? [outer] : [];
   }
   switch (join.joinType) {
     case 'INNER':
@@ -49,6 +49,12 @@ export function divisibleSides(join: JoinNode): readonly ('left' | 'right')[] {
       return [];
   }
 }
+
+/** Joins that answer for each row of their outer side, by where that stands. */
+const outerTypes: Readonly<Record<'left' | 'right', ReadonlySet<JoinType>>> = {
+  left: new Set<JoinType>(['INNER', 'LEFT', 'SEMI', 'ANTI', 'MARK', 'SINGLE']),
+  right: new Set<JoinType>(['INNER', 'RIGHT', 'RIGHT_SEMI', 'RIGHT_ANTI']),
+};
 
 /** Whether computing it twice might answer different rows, all of them right. */
 function picksRows(node: PlanNode): boolean {

@@ -90,7 +90,7 @@ function createStager(
   }
 
   function gatherCorrelated(node: PlanNode): PlanNode {
-    return mapInputs(node, (input) => (isCorrelated(input) ? gatherCorrelated(input) : once(input)));
+    return mapInputs(node, beside);
   }
 
   /** An operator over all rows of its child, or over what its first half answers for each part of them. */
@@ -129,6 +129,11 @@ function createStager(
     return isRepeatable(gathered) ? gathered : addStage(gathered, undefined);
   }
 
+  /** A join's side that stands whole beside the divided one; what is correlated can only be computed right there. */
+  function beside(node: PlanNode): PlanNode {
+    return isCorrelated(node) ? gatherCorrelated(node) : once(node);
+  }
+
   function define({ cteIndex, definition }: Extract<PlanNode, { readonly kind: 'materialized-cte' }>): void {
     ctes.set(cteIndex, { node: once(definition), bytes: weight(definition) });
   }
@@ -151,11 +156,10 @@ function createStager(
       case 'cross-product': {
         const side = dividedSide(node);
         if (side === 'left') {
-          const isDelim = node.kind === 'join' && node.flavour === 'delim';
-          const right = isDelim && isCorrelated(node.right) ? gatherCorrelated(node.right) : once(node.right);
+          const right = beside(node.right);
           return distribute(node.left).map(({ node: left, split }) => ({ node: { ...node, left, right }, split }));
         }
-        const left = once(node.left);
+        const left = beside(node.left);
         return distribute(node.right).map(({ node: right, split }) => ({ node: { ...node, left, right }, split }));
       }
       default:
