@@ -230,6 +230,79 @@ describe('a task on another machine', () => {
     assert.deepEqual(await rowCounts(await sent(await taskOf('ada'))), [500n, 500n, 500n]);
   });
 
+  it('whose second split fails has ended the first', async () => {
+    const task = await sent(
+      await taskOf('ada', { sql: "SELECT CASE WHEN i >= 1000 THEN error('no') ELSE i END FROM s0" }),
+    );
+    const ended: number[] = [];
+    await assert.rejects(
+      async () => {
+        for await (const event of (await run(task)).events)
+          if (event.kind === 'message') event.message.release();
+          else ended.push(event.split);
+      },
+      (error) => error instanceof QueryError && error.category === 'user' && /no/.test(error.message),
+    );
+    assert.deepEqual(ended, [0]);
+    await assertNothingIsLeft();
+  });
+
+  it('that computes without end ends when it is cancelled', async () => {
+    const endless = 'SELECT count(*) FROM s0, range(1_000_000_000) a, range(1_000_000_000) b';
+    const task = await sent(await taskOf('ada', { sql: endless }));
+    const caller = new AbortController();
+    const started = run(task, partsOf(), caller.signal).then(async ({ events }) => {
+      for await (const event of events) if (event.kind === 'message') event.message.release();
+    });
+    setTimeout(() => caller.abort(), 300);
+    await assert.rejects(started, { code: 'CANCELLED' });
+    await assertNothingIsLeft();
+  });
+
+  it('takes over in parts what does not fit into its staging space', async () => {
+    const task = await sent(await taskOf('ada'));
+    const scans = task.request.splits.map(({ scan }) => scan);
+    const [first] = scans;
+    assert.ok(first);
+    const groups = scans.flatMap((scan) => scan.groups);
+    const again = groups.map((group) => ({
+      ...group,
+      files: group.files.map((file) => ({
+        ...file,
+        location: file.location.replace('orders/', 'orders/again-'),
+      })),
+    }));
+    for (const [path, body] of [...server.objects])
+      server.objects.set(path.replace('orders/', 'orders/again-'), body);
+    const all = { ...first, groups: [...groups, ...again] };
+    const bytes = groups.flatMap(({ files }) => files.map(({ selectedBytes }) => selectedBytes));
+    const small = await mkdtemp(join(folder, 'small-'));
+    const staging = await openStagingCache({ folder: small, maxBytes: (Math.max(...bytes) + 5000) * 3 });
+    const splits = [
+      { id: 7, scan: all },
+      { id: 8, scan: first },
+      { id: 9, scan: all },
+    ];
+    const view = { ...name, table: 'v', columns: ['i'], sql: 'SELECT i FROM svc_stages.main.s0' };
+    const request = { ...task.request, splits, views: [view], sql: 'SELECT i FROM v WHERE i % 2 = 0' };
+    let parts = 0;
+    const environment = openRemoteEnvironment({ ...task, request }, partsOf({ staging }));
+    const counted = {
+      ...environment,
+      split: async (...asked: Parameters<NonNullable<typeof environment.split>>) => {
+        const answer = (await environment.split?.(...asked)) ?? [];
+        parts += answer.reduce((sum, each) => sum + (each?.length ?? 0), 0);
+        return answer;
+      },
+    };
+    const counts: bigint[] = [];
+    for await (const event of (await runSplits(request, counted, { signal: never })).events)
+      if (event.kind === 'end') counts.push(event.rowCount);
+      else event.message.release();
+    assert.deepEqual(counts, [3000n, 500n, 3000n]);
+    assert.ok(parts > 0, 'nothing was read in parts');
+  });
+
   it('asks for newer credentials where it may, and says so where it may not', async () => {
     const task = await sent(await taskOf('ada'));
     const old = { ...task, grants: [{ ...grantOf('ada', -1000), scope: 'fresh' }] };
