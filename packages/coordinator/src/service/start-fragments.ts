@@ -16,16 +16,20 @@ import { runStages } from '../scheduler/run-stages.js';
 import type { Scheduler } from '../scheduler/scheduler.js';
 import type { FragmentReport } from '../tracker/fragment-record.js';
 
+export type PlannedToRun = Pick<PlannedFragment, 'fragment' | 'stores' | 'stages' | 'schema'>;
+
 export interface StartDependencies extends EnvironmentDependencies {
   readonly logger: Logger;
   readonly scheduler?: Scheduler | undefined;
 }
 
 export interface StartOptions {
-  readonly planned: PlannedFragment;
+  readonly planned: PlannedToRun;
   readonly queryId: string;
   readonly signal: AbortSignal;
   report(report: FragmentReport): void;
+  /** Told when what was to run in stages runs as one fragment. */
+  onHereAfterAll?(): void;
 }
 
 /** Resolves when the schema is known. Throws QueryError; then nothing is left behind. */
@@ -43,6 +47,7 @@ export async function startFragments(
       throwIfAborted(signal);
       const error = QueryError.from(caught);
       if (!mayRunHere(error, stages)) throw error;
+      options.onHereAfterAll?.();
       // Nothing has been answered: what one node says is the statement's answer.
       const level = error.category === 'internal' ? 'warn' : 'info';
       logger.log(level, 'query runs on one node after all', { query_id: queryId, code: error.code });
