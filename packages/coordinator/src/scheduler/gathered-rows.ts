@@ -17,10 +17,10 @@ export interface GatheredRowsOptions {
 /** The rows of one attempt at a split. Ends with `commit` or `drop`; whichever comes first counts. */
 export interface SplitRows {
   /**
-   * Takes the message over. `keep`: its body is nobody else's. Throws DISK_FULL where the rows of splits that have not ended
-   * find no room, SLOW_CONSUMER.
+   * Copies the message and releases it: what it lies in may be bounded, and larger. Throws DISK_FULL where the rows of splits
+   * that have not ended find no room, SLOW_CONSUMER.
    */
-  add(message: EngineMessage, keep: boolean, signal: AbortSignal): Promise<void>;
+  add(message: EngineMessage, signal: AbortSignal): Promise<void>;
   commit(): void;
   drop(): void;
 }
@@ -47,7 +47,6 @@ export class GatheredRows {
   #spoolWork = Promise.resolve();
   #heldBytes = 0;
   #spooledBytes = 0;
-  #rows = 0n;
   #schema: Uint8Array | undefined;
   #state: 'open' | 'complete' | 'closed' = 'open';
   #error: QueryError | undefined;
@@ -64,11 +63,6 @@ export class GatheredRows {
   /** No more splits are begun until there is room. */
   get isFull(): boolean {
     return this.#heldBytes + this.#spooledBytes >= this.#options.memoryBytes;
-  }
-
-  /** Rows that count. */
-  get rowCount(): bigint {
-    return this.#rows;
   }
 
   /** Encapsulated Arrow IPC schema message; known once a split has been begun. */
@@ -96,8 +90,8 @@ export class GatheredRows {
       for (const message of held.splice(0)) this.#free(message);
     };
     return {
-      add: async (message, keep, signal) => {
-        const kept = await this.#hold(message, keep, signal);
+      add: async (message, signal) => {
+        const kept = await this.#hold(message, signal);
         if (isOpen && this.#state !== 'closed') held.push(kept);
         else this.#free(kept);
       },
@@ -105,10 +99,7 @@ export class GatheredRows {
         if (this.#state !== 'open') return drop();
         if (!isOpen) return;
         end();
-        for (const message of held.splice(0)) {
-          this.#committed.push(message);
-          this.#rows += BigInt(message.rowCount);
-        }
+        for (const message of held.splice(0)) this.#committed.push(message);
         this.#wake();
       },
       drop,
@@ -183,17 +174,17 @@ export class GatheredRows {
     return this.#heldBytes >= this.#options.memoryBytes / 2 || this.#spool !== undefined;
   }
 
-  async #hold(message: EngineMessage, keep: boolean, signal: AbortSignal): Promise<HeldMessage> {
+  async #hold(message: EngineMessage, signal: AbortSignal): Promise<HeldMessage> {
     const { kind, rowCount, header, body } = message;
     const bodyBytes = body.byteLength;
-    const base = { kind, rowCount, bodyBytes, header: keep ? header : Uint8Array.from(header) };
+    const base = { kind, rowCount, bodyBytes, header: Uint8Array.from(header) };
     const smallBytes = header.byteLength + overheadBytes;
     try {
       for (;;) {
         if (this.#heldBytes + bodyBytes + smallBytes <= this.#options.memoryBytes || bodyBytes === 0) {
           const heldBytes = bodyBytes + smallBytes;
           this.#heldBytes += heldBytes;
-          return { ...base, body: keep ? body : Uint8Array.from(body), offset: 0, heldBytes };
+          return { ...base, body: Uint8Array.from(body), offset: 0, heldBytes };
         }
         const offset = await this.#spooled(body);
         if (offset !== undefined) {
@@ -271,10 +262,11 @@ export class GatheredRows {
   }
 
   #free({ heldBytes, body, bodyBytes }: HeldMessage): void {
+    const wasFull = this.isFull;
     this.#heldBytes -= heldBytes;
     if (body === undefined) this.#spooledBytes -= bodyBytes;
     this.#wake();
-    this.#options.onRoom();
+    if (wasFull && !this.isFull) this.#options.onRoom();
   }
 
   async #change(signal: AbortSignal): Promise<void> {

@@ -112,9 +112,12 @@ export class SplitStage implements WorkSource {
         const task = new TaskRun(taken.executor, taken.states, this.#options.elapsed());
         const ended = this.#scope.runInAsyncScope(() => this.#runTask(task, signal));
         this.#tasks.set(task, ended);
-        await ended;
-        this.#tasks.delete(task);
-        this.#running -= 1;
+        try {
+          await ended;
+        } finally {
+          this.#tasks.delete(task);
+          this.#running -= 1;
+        }
       },
     };
   }
@@ -186,7 +189,7 @@ export class SplitStage implements WorkSource {
     try {
       this.#checkSchema(run.schema);
       for (;;) {
-        const next = await abortable(events.next(), signal);
+        const next = await pulled(events, signal);
         if (next.done === true) break;
         await this.#onEvent(task, next.value, signal);
       }
@@ -203,7 +206,6 @@ export class SplitStage implements WorkSource {
   async #endEvents({ name }: FragmentExecutor, events: AsyncIterator<SplitEvent>): Promise<void> {
     using limit = linkAbort(undefined, endMs);
     try {
-      // A pull may be pending; what it still answers is nobody's.
       await abortable(Promise.resolve(events.return?.()), limit.signal);
     } catch {
       if (limit.signal.aborted) this.#options.health.blame(name, 'executor');
@@ -221,7 +223,7 @@ export class SplitStage implements WorkSource {
       if (state.status === 'done') event.message.release();
       else {
         const rows = task.rowsOf(state, this.#options.rows);
-        await rows.add(event.message, task.executor.kind !== 'local', signal);
+        await rows.add(event.message, signal);
       }
       return;
     }
@@ -285,6 +287,25 @@ async function started(
         () => undefined,
       )
       .catch(() => undefined);
+    throw error;
+  }
+}
+
+/** What a pull answers that is not waited for any more is nobody's. */
+async function pulled(
+  events: AsyncIterator<SplitEvent>,
+  signal: AbortSignal,
+): Promise<IteratorResult<SplitEvent>> {
+  const pull = events.next();
+  try {
+    return await abortable(pull, signal);
+  } catch (error) {
+    pull.then(
+      (late) => {
+        if (late.done !== true && late.value.kind === 'message') late.value.message.release();
+      },
+      () => undefined,
+    );
     throw error;
   }
 }

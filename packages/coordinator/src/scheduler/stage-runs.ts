@@ -224,7 +224,7 @@ export class StageRuns {
     const messages = result.messages[Symbol.asyncIterator]();
     try {
       for (let next = await messages.next(); next.done !== true; next = await messages.next())
-        await attempt.add(next.value, false, signal);
+        await attempt.add(next.value, signal);
       attempt.commit();
       rows.complete();
     } finally {
