@@ -123,18 +123,25 @@ function sorted(table: readonly (readonly unknown[])[]): readonly string[] {
 }
 
 describe('TPC-H in stages', () => {
+  let divided = 0;
+  after(() => assert.ok(divided >= 16, `${divided} statements were divided into several splits`));
   for (const file of readdirSync(folder).filter((name) => name.endsWith('.sql')))
     it(`${file} answers what one node answers`, async () => {
       const sql = readFileSync(path.join(folder, file), 'utf8');
       const { local, staged, splits } = await both(sql);
       assert.deepEqual(sorted(staged), sorted(local));
-      assert.ok(splits > 1, `${splits} splits`);
+      assert.ok(splits > 0);
+      if (splits > 1) divided += 1;
       assert.equal(open, 0);
     });
 });
 
+/** Of several splits. */
+const wide = `SELECT l_shipmode, count(*), sum(l_extendedprice), max(l_orderkey), min(l_partkey), max(l_suppkey), max(l_shipdate),
+  max(l_commitdate), max(l_receiptdate) FROM lineitem GROUP BY ALL`;
+
 describe('faults', () => {
-  const sql = 'SELECT l_returnflag, count(*), sum(l_quantity) FROM lineitem GROUP BY ALL';
+  const sql = wide;
 
   it('what a lost worker had not ended runs elsewhere', async () => {
     for (const lost of [['worker a'], ['worker b', 'worker c']]) {
@@ -153,5 +160,65 @@ describe('faults', () => {
     await rows(client, 'SET svc.execution = workers');
     const staged = await rows(client, failing).catch((error: unknown) => QueryError.from(error).message);
     assert.equal(staged, local);
+  });
+});
+
+describe('where a query runs', () => {
+  const sql = wide;
+  const explain = async (text: string) => (await rows(client, text)).flat().join('\n');
+
+  it('is said by EXPLAIN, with its stages', async () => {
+    await rows(client, 'SET svc.execution = workers');
+    const text = await explain(`EXPLAIN ${sql}`);
+    assert.match(text, /^Runs in 2 stages on workers: svc.execution is workers$/m);
+    assert.match(
+      text,
+      /^Stage stage_1, \d+ splits of \d+ bytes in all, on workers\n {2}divides: scan_1 \(lake.tpch.lineitem/m,
+    );
+    assert.match(text, /^Stage answer, on this node\n {2}rows of: stage_1\n {2}SQL: SELECT/m);
+    assert.match(text, /^Model of Lambda: \d+ invocations/m);
+    await rows(client, 'SET svc.execution = auto');
+    assert.match(await explain(`EXPLAIN ${sql}`), /one fragment: its files are on this machine$/m);
+    await rows(client, 'SET svc.execution = local');
+    assert.match(await explain(`EXPLAIN ${sql}`), /one fragment: svc.execution is local$/m);
+  });
+
+  it('is what EXPLAIN ANALYZE has run', async () => {
+    await rows(client, 'SET svc.execution = workers');
+    const text = await explain(`EXPLAIN ANALYZE ${sql}`);
+    assert.match(text, /^Ran in [\d.]+ ms: 5 rows/m);
+    assert.match(text, /^ {2}worker [abc]: \d+ fragments, \d+ splits ended, 0 sent before/m);
+    await rows(client, 'SET svc.execution = local');
+    assert.match(
+      await explain(`EXPLAIN ANALYZE ${sql}`),
+      /^Ran in [\d.]+ ms: 5 rows[\s\S]*one fragment: svc.execution is local$/m,
+    );
+  });
+
+  it('is refused where nobody is', async () => {
+    await rows(client, 'SET svc.execution = lambda');
+    await assert.rejects(rows(client, sql), /No function can be reached/);
+    await assert.rejects(rows(client, 'SET svc.execution = elsewhere'), /svc.execution must be one of/);
+    await rows(client, 'RESET svc.execution');
+    assert.equal((await rows(client, sql)).length, 5);
+  });
+
+  it('is one node for what no table of files answers', async () => {
+    await rows(client, 'SET svc.execution = workers');
+    assert.deepEqual(await rows(client, 'SELECT 1'), [[1]]);
+    assert.match(
+      await explain('EXPLAIN SELECT count(*) FROM information_schema.tables'),
+      /made by the coordinator$/m,
+    );
+  });
+
+  it('may be given up by the client', async () => {
+    await rows(client, 'SET svc.execution = workers');
+    const { tickets } = await client.planStatement('SELECT * FROM lineitem WHERE l_quantity > 1');
+    const [ticket] = tickets;
+    assert.ok(ticket);
+    for await (const _message of client.read(ticket)) break;
+    while (open > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    assert.equal(await service.metric('svc_fragment_tasks_running'), 0);
   });
 });

@@ -40,7 +40,11 @@ export function choosePlace(options: PlaceOptions): Place {
   return worthIt(options, rules, kinds);
 }
 
-function worthIt({ tables, stores, isWholeColumns }: PlaceOptions, rules: DistributionRules, kinds: ExecutorKinds): Place {
+function worthIt(
+  { tables, stores, isWholeColumns }: PlaceOptions,
+  rules: DistributionRules,
+  kinds: ExecutorKinds,
+): Place {
   const { distributeBytes, lambdaBytes } = rules;
   const bytes = plannedBytesOf(tables);
   if (isWholeColumns) return here('whole columns are the work of whoever sends them');

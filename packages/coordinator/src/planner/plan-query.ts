@@ -12,11 +12,11 @@ import { deserializeQuery, inlineParameters, statementValueMacros, writeSerializ
 import { type ResolvedFiles, withFileTables } from '../files/file-relations.js';
 import type { Session } from '../identity/session.js';
 import type { SessionSettings } from '../identity/session-settings.js';
+import { hasExecutors } from '../scheduler/executors.js';
 import type { AnalyzedQuery } from './analyze.js';
 import { chooseJoinKeys } from './choose-join-keys.js';
 import { parameterLiterals } from './parameter-literals.js';
 import { planTables } from './plan-tables.js';
-import { hasExecutors } from '../scheduler/executors.js';
 import { ownerOf, type PlannerDependencies } from './planner-dependencies.js';
 import {
   type BoundParameters,

@@ -1,6 +1,6 @@
 /** From a planned statement to its stages, where it is to be run elsewhere. */
 import type { FragmentScan, FragmentTable } from '@svc/fragment-fn';
-import { PlanNotUnderstood, type StagedPlan, type StageScan, stagePlan } from '@svc/sql';
+import { PlanNotUnderstood, type PlannedScan, type StagedPlan, type StageScan, stagePlan } from '@svc/sql';
 import type { ExecutionPlace } from '../identity/session-settings.js';
 import { arrowFields } from '../results/arrow-fields.js';
 import { type PlannedStageScan, type PlannedStages, stageName } from '../scheduler/planned-stages.js';
@@ -35,20 +35,35 @@ export async function planStages(
     const reason = stub.withoutPushdown ?? 'its plan has parameters whose values are not in it';
     return { stages: undefined, reason };
   }
+  const isForced = execution !== 'auto';
   try {
-    const staged = stagePlan(keptPlan(kept), {
-      names: arrowFields(stub.description.schema).map(({ name }) => name),
-      bytesOf: ({ stubFile }) => bytesOf(fragment.tables[kept.stubFiles.indexOf(stubFile)]),
-      mayBroadcastBytes: rules.broadcastBytes,
-    });
+    const staged = stagedPlan(plan, kept, { mayBroadcastBytes: rules.broadcastBytes, isForced });
     const scans = await planStageScans(dependencies, plan, { staged, kept }, signal);
-    return {
-      stages: { plan: staged, scans, kinds: place.kinds, isForced: execution !== 'auto' },
-      reason: place.reason,
-    };
+    return { stages: { plan: staged, scans, kinds: place.kinds, isForced }, reason: place.reason };
   } catch (error) {
     if (!(error instanceof PlanNotUnderstood)) throw error;
     return { stages: undefined, reason: error.message };
+  }
+}
+
+interface StagingRules {
+  readonly mayBroadcastBytes: number;
+  readonly isForced: boolean;
+}
+
+/** Where it is forced, also what is not worth it is divided. */
+function stagedPlan({ fragment, stub }: QueryPlan, kept: KeptPlan, rules: StagingRules): StagedPlan {
+  const plan = keptPlan(kept);
+  const options = {
+    names: arrowFields(stub.description.schema).map(({ name }) => name),
+    bytesOf: ({ stubFile }: PlannedScan) => bytesOf(fragment.tables[kept.stubFiles.indexOf(stubFile)]),
+    mayBroadcastBytes: rules.mayBroadcastBytes,
+  };
+  try {
+    return stagePlan(plan, options);
+  } catch (error) {
+    if (!rules.isForced || !(error instanceof PlanNotUnderstood)) throw error;
+    return stagePlan(plan, { ...options, readWholeBytes: 0 });
   }
 }
 

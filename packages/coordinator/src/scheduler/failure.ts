@@ -11,6 +11,8 @@ export type FailureKind = 'executor' | 'refused' | 'leaving' | 'again' | 'one-no
 const kinds: Partial<Record<ErrorCode, FailureKind>> = {
   EXECUTOR_LOST: 'executor',
   PEER_UNAVAILABLE: 'executor',
+  // Nobody here has cancelled it.
+  CANCELLED: 'executor',
   FRAGMENT_REFUSED: 'refused',
   SHUTTING_DOWN: 'leaving',
   // A statement that ends every engine it meets is not tried for ever: see the attempts of a split.
@@ -19,6 +21,7 @@ const kinds: Partial<Record<ErrorCode, FailureKind>> = {
   // Credentials may have run out on the way.
   STORAGE_ACCESS_DENIED: 'again',
   DISK_FULL: 'again',
+  INTERNAL_ERROR: 'again',
   QUEUE_FULL: 'again',
   QUEUE_TIMEOUT: 'again',
   // Fragments compute what the statement computes, but in another order, with another machine's memory, and from another
@@ -27,7 +30,6 @@ const kinds: Partial<Record<ErrorCode, FailureKind>> = {
   BINDING_ERROR: 'one-node',
   SYNTAX_ERROR: 'one-node',
   NOT_SUPPORTED: 'one-node',
-  INTERNAL_ERROR: 'one-node',
   OUT_OF_MEMORY: 'one-node',
   RESULT_TOO_LARGE: 'one-node',
 };

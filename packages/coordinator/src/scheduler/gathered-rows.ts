@@ -17,10 +17,10 @@ export interface GatheredRowsOptions {
 /** The rows of one attempt at a split. Ends with `commit` or `drop`; whichever comes first counts. */
 export interface SplitRows {
   /**
-   * Takes the message over. `keep`: its body is nobody else's. Throws DISK_FULL where the rows of splits that have not ended
-   * find no room, SLOW_CONSUMER.
+   * Copies the message and releases it: what it lies in may be bounded, and larger. Throws DISK_FULL where the rows of splits
+   * that have not ended find no room, SLOW_CONSUMER.
    */
-  add(message: EngineMessage, keep: boolean, signal: AbortSignal): Promise<void>;
+  add(message: EngineMessage, signal: AbortSignal): Promise<void>;
   commit(): void;
   drop(): void;
 }
@@ -46,7 +46,7 @@ export class GatheredRows {
   #spool: SpoolFile | undefined;
   #spoolWork = Promise.resolve();
   #heldBytes = 0;
-  #rows = 0n;
+  #spooledBytes = 0;
   #schema: Uint8Array | undefined;
   #state: 'open' | 'complete' | 'closed' = 'open';
   #error: QueryError | undefined;
@@ -62,16 +62,7 @@ export class GatheredRows {
 
   /** No more splits are begun until there is room. */
   get isFull(): boolean {
-    return this.#heldBytes >= this.#options.memoryBytes;
-  }
-
-  get heldBytes(): number {
-    return this.#heldBytes;
-  }
-
-  /** Rows that count. */
-  get rowCount(): bigint {
-    return this.#rows;
+    return this.#heldBytes + this.#spooledBytes >= this.#options.memoryBytes;
   }
 
   /** Encapsulated Arrow IPC schema message; known once a split has been begun. */
@@ -96,22 +87,19 @@ export class GatheredRows {
     const drop = () => {
       if (!isOpen) return;
       end();
-      for (const { heldBytes } of held.splice(0)) this.#free(heldBytes);
+      for (const message of held.splice(0)) this.#free(message);
     };
     return {
-      add: async (message, keep, signal) => {
-        const kept = await this.#hold(message, keep, signal);
+      add: async (message, signal) => {
+        const kept = await this.#hold(message, signal);
         if (isOpen && this.#state !== 'closed') held.push(kept);
-        else this.#free(kept.heldBytes);
+        else this.#free(kept);
       },
       commit: () => {
         if (this.#state !== 'open') return drop();
         if (!isOpen) return;
         end();
-        for (const message of held.splice(0)) {
-          this.#committed.push(message);
-          this.#rows += BigInt(message.rowCount);
-        }
+        for (const message of held.splice(0)) this.#committed.push(message);
         this.#wake();
       },
       drop,
@@ -134,7 +122,8 @@ export class GatheredRows {
 
   /** Resolves when all rows are here, or so many that they must be read for more to come. */
   async ready(signal: AbortSignal): Promise<void> {
-    while (this.#state === 'open' && !(this.#committed.length > 0 && this.#isCrowded)) await this.#change(signal);
+    while (this.#state === 'open' && !(this.#committed.length > 0 && this.#isCrowded))
+      await this.#change(signal);
     if (this.#error !== undefined) throw this.#error;
   }
 
@@ -172,7 +161,7 @@ export class GatheredRows {
   async close(): Promise<void> {
     if (this.#state !== 'closed') {
       this.#state = 'closed';
-      for (const { heldBytes } of this.#committed.splice(0)) this.#free(heldBytes);
+      for (const message of this.#committed.splice(0)) this.#free(message);
       this.#wake();
     }
     await this.#spoolWork;
@@ -185,21 +174,22 @@ export class GatheredRows {
     return this.#heldBytes >= this.#options.memoryBytes / 2 || this.#spool !== undefined;
   }
 
-  async #hold(message: EngineMessage, keep: boolean, signal: AbortSignal): Promise<HeldMessage> {
+  async #hold(message: EngineMessage, signal: AbortSignal): Promise<HeldMessage> {
     const { kind, rowCount, header, body } = message;
     const bodyBytes = body.byteLength;
-    const base = { kind, rowCount, bodyBytes, header: keep ? header : Uint8Array.from(header) };
+    const base = { kind, rowCount, bodyBytes, header: Uint8Array.from(header) };
     const smallBytes = header.byteLength + overheadBytes;
     try {
       for (;;) {
         if (this.#heldBytes + bodyBytes + smallBytes <= this.#options.memoryBytes || bodyBytes === 0) {
           const heldBytes = bodyBytes + smallBytes;
           this.#heldBytes += heldBytes;
-          return { ...base, body: keep ? body : Uint8Array.from(body), offset: 0, heldBytes };
+          return { ...base, body: Uint8Array.from(body), offset: 0, heldBytes };
         }
         const offset = await this.#spooled(body);
         if (offset !== undefined) {
           this.#heldBytes += smallBytes;
+          this.#spooledBytes += bodyBytes;
           return { ...base, body: undefined, offset, heldBytes: smallBytes };
         }
         await this.#room(signal);
@@ -251,7 +241,7 @@ export class GatheredRows {
   }
 
   async #deliver(message: HeldMessage): Promise<EngineMessage> {
-    const { kind, header, rowCount, bodyBytes, offset, heldBytes } = message;
+    const { kind, header, rowCount, bodyBytes, offset } = message;
     let { body } = message;
     if (body === undefined) {
       body = Buffer.allocUnsafeSlow(bodyBytes);
@@ -266,15 +256,17 @@ export class GatheredRows {
       if (!isHeld) return;
       isHeld = false;
       this.#lent -= 1;
-      this.#free(heldBytes);
+      this.#free(message);
     };
     return { kind, header, body, rowCount, release };
   }
 
-  #free(bytes: number): void {
-    this.#heldBytes -= bytes;
+  #free({ heldBytes, body, bodyBytes }: HeldMessage): void {
+    const wasFull = this.isFull;
+    this.#heldBytes -= heldBytes;
+    if (body === undefined) this.#spooledBytes -= bodyBytes;
     this.#wake();
-    this.#options.onRoom();
+    if (wasFull && !this.isFull) this.#options.onRoom();
   }
 
   async #change(signal: AbortSignal): Promise<void> {

@@ -23,9 +23,7 @@ export async function runStages(options: RunStagesOptions): Promise<FragmentResu
     if (last === undefined) throw new QueryError('INTERNAL_ERROR', 'A plan has no stage.');
     runs.startAllBut(last);
     const result =
-      last.split === undefined
-        ? await runs.runHere(last, 'client')
-        : await runs.stream(last, options.schema);
+      last.split === undefined ? await runs.runHere(last, 'client') : await runs.stream(last, options.schema);
     if (!isSameSchema(result.schema, options.schema)) {
       await result.messages[Symbol.asyncIterator]().return?.();
       throw new QueryError('INTERNAL_ERROR', 'The stages of a statement answer other columns than it has.');

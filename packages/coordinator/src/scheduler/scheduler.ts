@@ -25,7 +25,13 @@ export interface SchedulerOptions {
 /** Workers that are started again, or whose name is asked for anew, are back by then. */
 const patienceMs = 5000;
 
-export function createScheduler({ config, executors, footers, folder, metrics }: SchedulerOptions): Scheduler {
+export function createScheduler({
+  config,
+  executors,
+  footers,
+  folder,
+  metrics,
+}: SchedulerOptions): Scheduler {
   const elapsed = () => performance.now();
   const health = new ExecutorHealth({ elapsed });
   const dispatcher = new Dispatcher(health);

@@ -10,6 +10,8 @@ const tasksPerSlot = 2;
 /** A split that takes much longer than others did is run a second time elsewhere. */
 const lateFactor = 2.5;
 const leastLateMs = 300;
+/** Looking for late ones looks at all splits. */
+const lateEveryMs = 50;
 /** One of so many may be run twice for being late, and this many in any case. */
 const twiceShare = 10;
 const twiceAtLeast = 2;
@@ -34,6 +36,7 @@ export class SplitQueue {
   #placed: { readonly names: string; readonly lists: ReadonlyMap<string, SplitState[]> } | undefined;
   #done = 0;
   #twice = 0;
+  #lateAskedMs = Number.NEGATIVE_INFINITY;
 
   constructor(splits: readonly FragmentSplit[], elapsed: () => number) {
     this.#elapsed = elapsed;
@@ -126,9 +129,11 @@ export class SplitQueue {
   /** A split that one executor has had for too long, for another one. Functions of one name are many. */
   #takeLate(free: readonly FragmentExecutor[]) {
     const allowed = Math.max(twiceAtLeast, Math.ceil(this.#states.length / twiceShare));
-    if (this.#durationsMs.length === 0 || this.#twice >= allowed) return undefined;
-    const lateMs = Math.max(leastLateMs, lateFactor * median(this.#durationsMs));
     const now = this.#elapsed();
+    if (this.#durationsMs.length === 0 || this.#twice >= allowed) return undefined;
+    if (now - this.#lateAskedMs < lateEveryMs) return undefined;
+    this.#lateAskedMs = now;
+    const lateMs = Math.max(leastLateMs, lateFactor * median(this.#durationsMs));
     for (const state of this.#states) {
       const [run, ...more] = state.runs;
       if (state.status !== 'running' || run === undefined || more.length > 0) continue;

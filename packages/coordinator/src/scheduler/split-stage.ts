@@ -112,9 +112,12 @@ export class SplitStage implements WorkSource {
         const task = new TaskRun(taken.executor, taken.states, this.#options.elapsed());
         const ended = this.#scope.runInAsyncScope(() => this.#runTask(task, signal));
         this.#tasks.set(task, ended);
-        await ended;
-        this.#tasks.delete(task);
-        this.#running -= 1;
+        try {
+          await ended;
+        } finally {
+          this.#tasks.delete(task);
+          this.#running -= 1;
+        }
       },
     };
   }
@@ -122,9 +125,7 @@ export class SplitStage implements WorkSource {
   #watch(): void {
     const { dispatcher, elapsed, patienceMs, rows } = this.#options;
     dispatcher.pump();
-    const isUsable = this.executors().some(
-      ({ name }) => this.#options.health.quarantineMs(name) === 0,
-    );
+    const isUsable = this.executors().some(({ name }) => this.#options.health.quarantineMs(name) === 0);
     if (this.#running > 0 || isUsable || rows.isFull) this.#idleSinceMs = undefined;
     else {
       this.#idleSinceMs ??= elapsed();
@@ -188,7 +189,7 @@ export class SplitStage implements WorkSource {
     try {
       this.#checkSchema(run.schema);
       for (;;) {
-        const next = await abortable(events.next(), signal);
+        const next = await pulled(events, signal);
         if (next.done === true) break;
         await this.#onEvent(task, next.value, signal);
       }
@@ -205,7 +206,6 @@ export class SplitStage implements WorkSource {
   async #endEvents({ name }: FragmentExecutor, events: AsyncIterator<SplitEvent>): Promise<void> {
     using limit = linkAbort(undefined, endMs);
     try {
-      // A pull may be pending; what it still answers is nobody's.
       await abortable(Promise.resolve(events.return?.()), limit.signal);
     } catch {
       if (limit.signal.aborted) this.#options.health.blame(name, 'executor');
@@ -223,7 +223,7 @@ export class SplitStage implements WorkSource {
       if (state.status === 'done') event.message.release();
       else {
         const rows = task.rowsOf(state, this.#options.rows);
-        await rows.add(event.message, task.executor.kind !== 'local', signal);
+        await rows.add(event.message, signal);
       }
       return;
     }
@@ -254,7 +254,10 @@ export class SplitStage implements WorkSource {
   #onFailure(task: TaskRun, error: QueryError): void {
     const { health } = this.#options;
     const kind = failureKind(error);
-    if (kind === 'one-node' || kind === 'final') return this.#fail(error);
+    if (kind === 'one-node' || kind === 'final') {
+      this.#fail(error);
+      return;
+    }
     const { name } = task.executor;
     if (kind !== 'again') health.blame(name, kind);
     if (kind === 'refused') return;
@@ -278,10 +281,31 @@ async function started(
   try {
     return await abortable(starting, signal);
   } catch (error) {
-    starting.then(
-      (run) => run.events[Symbol.asyncIterator]().return?.(),
+    starting
+      .then(
+        (run) => run.events[Symbol.asyncIterator]().return?.(),
+        () => undefined,
+      )
+      .catch(() => undefined);
+    throw error;
+  }
+}
+
+/** What a pull answers that is not waited for any more is nobody's. */
+async function pulled(
+  events: AsyncIterator<SplitEvent>,
+  signal: AbortSignal,
+): Promise<IteratorResult<SplitEvent>> {
+  const pull = events.next();
+  try {
+    return await abortable(pull, signal);
+  } catch (error) {
+    pull.then(
+      (late) => {
+        if (late.done !== true && late.value.kind === 'message') late.value.message.release();
+      },
       () => undefined,
-    ).catch(() => undefined);
+    );
     throw error;
   }
 }

@@ -108,7 +108,11 @@ export class StageRuns {
     const fragmentId = this.#nextFragmentId();
     const request = this.#request(stage, { fragmentId, arrow, tables: [...scans.tables, ...inputs] });
     const limits = arrow === 'client' ? context.limits : request.limits;
-    const result = await runLocal({ ...request, limits }, [...scans.stores, ...inputs.map(() => undefined)], signal);
+    const result = await runLocal(
+      { ...request, limits },
+      [...scans.stores, ...inputs.map(() => undefined)],
+      signal,
+    );
     void result.engineFree.then(() => {
       const statistics = result.statistics();
       this.#statistics.add(statistics);
@@ -186,14 +190,23 @@ export class StageRuns {
     const stores = [divided.store, ...scans.stores, ...inputs.map(() => undefined)];
     const run = new SplitStage({
       ...{ queryId: context.queryId, stage: stage.name, rows, executors, schema, report },
-      ...{ dispatcher: parts.dispatcher, health: parts.health, elapsed: parts.elapsed, metrics: parts.metrics },
+      ...{
+        dispatcher: parts.dispatcher,
+        health: parts.health,
+        elapsed: parts.elapsed,
+        metrics: parts.metrics,
+      },
       patienceMs: parts.limits.patienceMs,
       splits: splits.map((scan, id) => ({ id, scan })),
       nextFragmentId: () => this.#nextFragmentId(),
       count: (statistics) => this.#statistics.add(statistics),
       taskOf: (fragmentId, of) => ({
         request: {
-          ...this.#request(stage, { fragmentId, tables, arrow: schema === undefined ? 'lossless' : 'client' }),
+          ...this.#request(stage, {
+            fragmentId,
+            tables,
+            arrow: schema === undefined ? 'lossless' : 'client',
+          }),
           splitTable: 0,
           splits: of,
         },
@@ -211,7 +224,7 @@ export class StageRuns {
     const messages = result.messages[Symbol.asyncIterator]();
     try {
       for (let next = await messages.next(); next.done !== true; next = await messages.next())
-        await attempt.add(next.value, false, signal);
+        await attempt.add(next.value, signal);
       attempt.commit();
       rows.complete();
     } finally {

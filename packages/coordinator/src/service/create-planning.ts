@@ -31,7 +31,10 @@ export function createPlanning({
   metrics,
   executors,
   files,
-}: PlanningOptions): Omit<StatementPlannerDependencies, 'writeRows' | 'replaceTable'> {
+}: PlanningOptions): Omit<
+  StatementPlannerDependencies,
+  'analyzePlanned' | 'divide' | 'writeRows' | 'replaceTable'
+> {
   const queryTimeoutMs = config['query.timeout_secs'] * 1000;
   const maxResultBytes = config['query.max_result_bytes'];
   const sessionDefaults: SessionSettings = {

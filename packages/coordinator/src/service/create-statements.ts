@@ -3,6 +3,7 @@ import { createTableAs } from '../writes/create-table-as.js';
 import { type IngestOptions, ingestRows } from '../writes/ingest-rows.js';
 import { insertRows } from '../writes/insert-rows.js';
 import { createOrReplaceTable } from '../writes/replace-table.js';
+import { analyzePlanned } from './analyze-query.js';
 import type { createPlanning } from './create-planning.js';
 import type { Lake } from './open-lake.js';
 import type { QueryRunnerDependencies } from './query-runner.js';
@@ -29,6 +30,8 @@ export function createStatements({ planning, runner, lake, version }: Statements
   const writing = { planner, analyzer, runner, manifests: lake.manifests, version };
   return {
     ...planning,
+    divide: runner.scheduler?.divide,
+    analyzePlanned: (planned, options) => analyzePlanned(runner, planned, options),
     writeRows: (statement, options) =>
       statement.kind === 'insert'
         ? insertRows(statement, writing, options)

@@ -1,5 +1,5 @@
 /** Starts a statement where it is to run: in stages on executors, or here, as one fragment with the user's own text. */
-import { type Logger, outgoingCorrelation, QueryError, throwIfAborted } from '@svc/base';
+import { errorFields, type Logger, outgoingCorrelation, QueryError, throwIfAborted } from '@svc/base';
 import {
   type EnvironmentDependencies,
   environmentOf,
@@ -16,16 +16,20 @@ import { runStages } from '../scheduler/run-stages.js';
 import type { Scheduler } from '../scheduler/scheduler.js';
 import type { FragmentReport } from '../tracker/fragment-record.js';
 
+export type PlannedToRun = Pick<PlannedFragment, 'fragment' | 'stores' | 'stages' | 'schema'>;
+
 export interface StartDependencies extends EnvironmentDependencies {
   readonly logger: Logger;
   readonly scheduler?: Scheduler | undefined;
 }
 
 export interface StartOptions {
-  readonly planned: PlannedFragment;
+  readonly planned: PlannedToRun;
   readonly queryId: string;
   readonly signal: AbortSignal;
   report(report: FragmentReport): void;
+  /** Told when what was to run in stages runs as one fragment. */
+  onHereAfterAll?(): void;
 }
 
 /** Resolves when the schema is known. Throws QueryError; then nothing is left behind. */
@@ -43,9 +47,10 @@ export async function startFragments(
       throwIfAborted(signal);
       const error = QueryError.from(caught);
       if (!mayRunHere(error, stages)) throw error;
+      options.onHereAfterAll?.();
       // Nothing has been answered: what one node says is the statement's answer.
       const level = error.category === 'internal' ? 'warn' : 'info';
-      logger.log(level, 'query runs on one node after all', { query_id: queryId, code: error.code });
+      logger.log(level, 'query runs on one node after all', { query_id: queryId, ...errorFields(error) });
     }
   return await runHere(dependencies, { ...planned.fragment, queryId }, planned.stores, signal);
 }
@@ -87,6 +92,6 @@ function runHere(
 /** What a fragment's text, order or machine may have caused is decided here; for want of executors only where they were a choice. */
 function mayRunHere(error: QueryError, { isForced }: PlannedStages): boolean {
   const kind = failureKind(error);
-  if (kind === 'one-node') return true;
+  if (kind === 'one-node' || error.code === 'INTERNAL_ERROR') return true;
   return !isForced && (kind !== 'final' || error.code === 'NO_EXECUTOR');
 }

@@ -1,13 +1,12 @@
 /** Turns one SQL text of a session into something that is ready to run, whatever door it came through. */
 import { randomUUID } from 'node:crypto';
 import { QueryError, withSpan } from '@svc/base';
-import { displayLocation } from '@svc/lake';
 import type { CreateTable, Insert, Statement } from '@svc/sql';
 import type { CatalogDirectory, ReadableCatalog } from '../catalogs/catalog-directory.js';
 import type { Session } from '../identity/session.js';
 import type { SessionSettings } from '../identity/session-settings.js';
 import { isInformationSchema } from '../information-schema/names.js';
-import { type AnalyzedQuery, throwIfRefused } from '../planner/analyze.js';
+import { throwIfRefused } from '../planner/analyze.js';
 import { loadRelation } from '../planner/load-relation.js';
 import { namespaceOf, schemaName } from '../planner/names.js';
 import { describeQueryStatement, planQuery } from '../planner/plan-query.js';
@@ -16,8 +15,9 @@ import type { PlannedStatement } from '../planner/planned-statement.js';
 import type { PlannerDependencies } from '../planner/planner-dependencies.js';
 import { arrowFields } from '../results/arrow-fields.js';
 import { emptySchema, type TextAnswer, textAnswer } from '../results/text-answer.js';
+import type { StageRunsOptions } from '../scheduler/stage-runs.js';
 import { describeQuery, describeTable } from '../statements/describe.js';
-import { answerExplain } from '../statements/explain.js';
+import type { AnalyzedRun } from '../statements/explain-stages.js';
 import { type SessionLimits, withoutSetting, withSetting } from '../statements/session-options.js';
 import { answerShow, likeMatcher } from '../statements/show.js';
 import { createStatementOf } from '../statements/show-create.js';
@@ -25,6 +25,9 @@ import { changeCatalog } from '../writes/change-catalog.js';
 import { createView, dropView } from '../writes/change-view.js';
 import { insertParameterSchema } from '../writes/insert-parameters.js';
 import type { WriteOptions as RowWriteOptions, WriteOutcome } from '../writes/write-rows.js';
+import type { AnalyzeOptions } from './analyze-query.js';
+import { explainQuery } from './explain-query.js';
+import type { PlannedToRun } from './start-fragments.js';
 
 export interface StatementPlannerDependencies extends PlannerDependencies {
   readonly sessionDefaults: SessionSettings;
@@ -39,6 +42,10 @@ export interface StatementPlannerDependencies extends PlannerDependencies {
     statement: CreateTable,
     options: Pick<StatementOptions, 'session' | 'signal'>,
   ): Promise<string>;
+  /** Runs a query for EXPLAIN ANALYZE. */
+  analyzePlanned(planned: PlannedToRun, options: AnalyzeOptions): Promise<AnalyzedRun>;
+  /** Divides a scan as a stage would. */
+  divide?: StageRunsOptions['divide'] | undefined;
   /** Has the session's user's catalogs asked anew. */
   refreshCatalogs(session: Session): void;
   /** Throws INVALID_ARGUMENT for a time zone that the engine does not know. */
@@ -213,31 +220,8 @@ async function answerStatement(
       const description = await describeQueryStatement(dependencies, { ...options, query });
       return describeQuery(arrowFields(description.schema));
     }
-    case 'explain': {
-      if (statement.analyze)
-        throw new QueryError(
-          'NOT_SUPPORTED',
-          'EXPLAIN ANALYZE is not supported by this version; EXPLAIN is.',
-        );
-      const query = await analyzeQuery(dependencies, statement.sql, options);
-      const { fragment, stub } = await planQuery(dependencies, { ...options, query });
-      const scans = fragment.tables.map((table, index) => ({
-        table,
-        request: stub.requests[index] ?? { columns: undefined, filters: [] },
-        keys: (fragment.joinKeys ?? []).flatMap(({ target, source, by }) => {
-          const from = fragment.tables[source.table];
-          return target.table !== index || by === undefined || from?.kind !== 'scan'
-            ? []
-            : [{ column: target.name, source: `${from.scan.tableName}.${source.name}` }];
-        }),
-      }));
-      return answerExplain({
-        scans,
-        withoutPushdown: stub.withoutPushdown,
-        isWholeColumns: fragment.wholeColumns !== undefined,
-        sql: shownSql(query),
-      });
-    }
+    case 'explain':
+      return await explainQuery(dependencies, statement, options);
     case 'use': {
       const { catalog, schema } = await use(statement.name, session.settings, catalogs, signal);
       // Another call may have set something else meanwhile.
@@ -277,12 +261,6 @@ async function answerStatement(
       dependencies.refreshCatalogs(session);
       return resultAnswer('The catalog cache was refreshed.');
   }
-}
-
-/** The text as it was sent, but for what may be secret in the URLs of its files. */
-function shownSql({ parsed, gated }: AnalyzedQuery): string {
-  const paths = gated.fileReads.flatMap((read) => read.paths);
-  return paths.reduce((sql, path) => sql.replaceAll(path, displayLocation(path)), parsed.sql);
 }
 
 /** `USE s`, `USE c` or `USE c.s`: one part is a schema of the current catalog, else a catalog. */

@@ -85,6 +85,7 @@ describe('EXPLAIN', () => {
       scans: [],
       withoutPushdown: 'an unknown operator',
       isWholeColumns: false,
+      ...{ hereReason: undefined, stages: undefined, run: undefined },
       sql: 'SELECT 1',
     });
     assert.deepEqual(answerColumn(answer), [
@@ -103,6 +104,7 @@ function explain(request: ScanRequest, ofScan: TableScan = scan) {
       scans: [{ table, request, keys: [{ column: 'customer', source: 'lake.sales.customers.id' }] }],
       withoutPushdown: undefined,
       isWholeColumns: false,
+      ...{ hereReason: undefined, stages: undefined, run: undefined },
       sql: ' SELECT 1\n  FROM t ',
     }),
   );

@@ -2,6 +2,13 @@ import type { FileToRead, FragmentFiles, FragmentTable } from '@svc/fragment-fn'
 import { displayLocation } from '@svc/lake';
 import type { ScanFilter, ScanRequest } from '@svc/sql';
 import { type TextAnswer, textAnswer } from '../results/text-answer.js';
+import {
+  type AnalyzedRun,
+  analyzedLines,
+  type ExplainedStages,
+  oneLine,
+  stageLines,
+} from './explain-stages.js';
 import { filterText } from './filter-text.js';
 
 export interface ExplainedScan {
@@ -24,12 +31,23 @@ export interface Explained {
   /** Nothing is computed and no row left out. */
   readonly isWholeColumns: boolean;
   readonly sql: string;
+  /** Why it runs here, where there is another place. */
+  readonly hereReason: string | undefined;
+  /** Absent: it runs here. */
+  readonly stages: ExplainedStages | undefined;
+  /** Of EXPLAIN ANALYZE. */
+  readonly run: AnalyzedRun | undefined;
 }
 
 /** EXPLAIN: what will be read and why, as lines of text. Nothing of the data is in it. */
 export function answerExplain(explained: Explained): TextAnswer {
   const lines = [
-    'Runs on one node as one fragment',
+    ...(explained.run === undefined ? [] : analyzedLines(explained.run)),
+    ...(explained.stages === undefined
+      ? [
+          `Runs on one node as one fragment${explained.hereReason === undefined ? '' : `: ${explained.hereReason}`}`,
+        ]
+      : stageLines(explained.stages)),
     ...(explained.isWholeColumns
       ? [
           'Answers whole columns: pages go from Parquet to Arrow without the engine, where their encodings allow it',
@@ -38,7 +56,7 @@ export function answerExplain(explained: Explained): TextAnswer {
     ...explained.scans.flatMap(scanLines),
     ...(explained.withoutPushdown === undefined ? [] : [`Pushdown: none (${explained.withoutPushdown})`]),
     ...(explained.scans.length === 0 ? ['Reads no table'] : []),
-    `SQL: ${explained.sql.replaceAll(/\s+/g, ' ').trim()}`,
+    `SQL: ${oneLine(explained.sql)}`,
   ];
   return textAnswer(
     [{ name: 'plan', isNullable: false }],

@@ -13,8 +13,7 @@ const store = storeWith(location);
 const footers = createFooterCache({ maxBytes: 1 << 20 });
 const info = await store.head(location);
 const footer = await footers.get(store, info);
-const bytesOf = (rowGroups: readonly number[]) =>
-  selectionBytes(footer, { rowGroups, columns: columnNames });
+const bytesOf = (rowGroups: readonly number[]) => selectionBytes(footer, { rowGroups, columns: columnNames });
 const allGroups = [...footer.rowCounts.keys()];
 
 type Random = SeededRandom;
@@ -28,7 +27,9 @@ function randomScan(random: Random): TableScan {
   }));
   let fileNumber = 0;
   const groups = Array.from({ length: below(4) }, () => {
-    const deletes = sets.flatMap((_set, set): AppliedDeletes[] => (random.next() < 0.5 ? [{ set, sources: [] }] : []));
+    const deletes = sets.flatMap((_set, set): AppliedDeletes[] =>
+      random.next() < 0.5 ? [{ set, sources: [] }] : [],
+    );
     return {
       sources: [],
       files: Array.from({ length: 1 + below(4) }, (): FileScan => {
@@ -61,7 +62,9 @@ function rowsOf(scan: TableScan): readonly string[] {
           Number(file.origin?.sequenceNumber),
           rowGroup,
           file.deletedRows ?? null,
-          (group.deletes ?? []).map(({ set }) => (scan.deletes?.[set] as { name?: number } | undefined)?.name),
+          (group.deletes ?? []).map(
+            ({ set }) => (scan.deletes?.[set] as { name?: number } | undefined)?.name,
+          ),
         ]),
       ),
     ),
