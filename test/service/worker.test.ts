@@ -1,16 +1,25 @@
 /** A worker as a process, and the coordinator's end of its calls to it. */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import type { QueryError } from '@svc/base';
 import type { SplitEvent, SplitRun } from '@svc/fragment-fn';
+import { createFileStore, type ObjectStore } from '@svc/lake';
+import { startService } from './support/service.js';
 import { rowsOf as tableRows, tableOf } from './support/results.js';
 import { ordersTask } from './support/split-tasks.js';
 import { makeTables, standardTables } from './support/tables.js';
-import { startWorkerProcess } from './support/worker-process.js';
+import { until } from './support/until.js';
+import { startWorkerProcess, type WorkerProcess, workerSecret } from './support/worker-process.js';
 
 const never = new AbortController().signal;
+/** Works for minutes before its first row. */
+const endless = 'SELECT count(*) AS n FROM orders a, orders b, orders c WHERE a.id + b.id * c.id = -1';
+/** 5.6 M rows of each split: more than the wire holds for a reader who does not read. */
+const large = 'SELECT a.id, a.region FROM orders a, range(1024)';
+
 let folder: string;
 let orders: string;
 
@@ -22,9 +31,10 @@ before(async () => {
 after(async () => await rm(folder, { recursive: true, force: true }));
 
 describe('svc worker', () => {
-  it('runs a task of a coordinator', async () => {
-    await using worker = await startWorkerProcess(join(folder, 'one'));
-    const run = await worker.executor().start(await ordersTask(orders), never);
+  it('runs the splits of a task, and nothing of it is left', async () => {
+    await using worker = await startWorkerProcess(join(folder, 'runs'));
+    const executor = worker.executor();
+    const run = await executor.start(await ordersTask(orders), never);
     const events = await readAll(run);
     assert.deepEqual(
       events.map((event) => `${event.kind} ${event.split}`),
@@ -35,8 +45,202 @@ describe('svc worker', () => {
       [6144n, 8192n, 14_335n, 'south'],
       [6144n, 14_336n, 20_479n, 'south'],
     ]);
+    assert.equal(executor.running, 0);
+    await idle(worker);
+    assert.deepEqual(await staged(worker), []);
+    assert.equal(await metric(worker, 'svc_worker_tasks_total{outcome="finished"}'), 1);
+  });
+
+  it('answers probes as a worker', async () => {
+    await using worker = await startWorkerProcess(join(folder, 'probes'));
+    assert.equal((await fetch(`${worker.healthUrl}/healthz`)).status, 200);
+    assert.equal((await fetch(`${worker.healthUrl}/readyz`)).status, 200);
+    const { status, node, workers } = await statusOf(worker);
+    assert.deepEqual([status, node.role, workers], ['ACTIVE', 'worker', null]);
+    const refresh = await fetch(`${worker.healthUrl}/api/v1/catalogs/refresh`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer x' },
+    });
+    assert.equal(refresh.status, 403);
+    const facts = await worker.executor().heartbeat();
+    assert.deepEqual([facts.slots, facts.running, facts.isDraining], [2, 0, false]);
+  });
+
+  it("passes a fragment's own errors on", async () => {
+    await using worker = await startWorkerProcess(join(folder, 'errors'));
+    const executor = worker.executor();
+    const wrong = await ordersTask(orders, { sql: 'SELECT nothing FROM orders' });
+    await assert.rejects(executor.start(wrong, never), { code: 'BINDING_ERROR' });
+    const late = await ordersTask(orders, { sql: "SELECT (id || CASE WHEN id > 9000 THEN 'x' ELSE '' END)::BIGINT AS n FROM orders" });
+    const events: SplitEvent[] = [];
+    await assert.rejects(
+      async () => {
+        for await (const event of (await executor.start(late, never)).events) events.push(event);
+      },
+      { code: 'EVALUATION_ERROR' },
+    );
+    assert.ok(events.some(({ kind, split }) => kind === 'end' && split === 10));
+    assert.equal(executor.running, 0);
+  });
+
+  it('that is killed is lost to its coordinator', async () => {
+    await using worker = await startWorkerProcess(join(folder, 'killed'));
+    const executor = worker.executor();
+    const started = executor.start(await ordersTask(orders, { sql: endless }), never);
+    const run = await executor.start(await ordersTask(orders, { sql: large }), never);
+    const reading = readAll(run);
+    worker.svc.process.kill('SIGKILL');
+    await assert.rejects(reading, isLost(worker));
+    await assert.rejects(started, isLost(worker));
+    await assert.rejects(executor.start(await ordersTask(orders), never), isLost(worker));
+    await assert.rejects(executor.heartbeat(), isLost(worker));
+  });
+
+  it('ends a task whose caller goes away', async () => {
+    await using worker = await startWorkerProcess(join(folder, 'cancelled'));
+    const executor = worker.executor();
+    const stop = new AbortController();
+    const started = executor.start(await ordersTask(orders, { sql: endless }), stop.signal);
+    await until('it runs', async () => (await metric(worker, 'svc_worker_running_tasks')) === 1);
+    stop.abort();
+    await assert.rejects(started, { code: 'CANCELLED' });
+    await idle(worker);
+    const unread = await executor.start(await ordersTask(orders, { sql: large }), never);
+    await unread.events[Symbol.asyncIterator]().return?.();
+    await idle(worker);
+    assert.equal(executor.running, 0);
+    assert.deepEqual(await staged(worker), []);
+    assert.equal(await metric(worker, 'svc_worker_tasks_total{outcome="cancelled"}'), 2);
+  });
+
+  it('drains: what runs finishes, new tasks go elsewhere', async () => {
+    await using worker = await startWorkerProcess(join(folder, 'drains'));
+    const executor = worker.executor();
+    const run = await executor.start(await ordersTask(orders, { sql: large }), never);
+    const iterator = run.events[Symbol.asyncIterator]();
+    await iterator.next();
+    worker.svc.process.kill('SIGTERM');
+    await until('it is not ready', async () => (await fetch(`${worker.healthUrl}/readyz`)).status === 503);
+    assert.equal((await executor.heartbeat()).isDraining, true);
+    await assert.rejects(executor.start(await ordersTask(orders), never), isLost(worker));
+    let ends = 0;
+    for (let next = await iterator.next(); next.done !== true; next = await iterator.next())
+      if (next.value.kind === 'end') ends += 1;
+    assert.equal(ends, 3);
+    assert.deepEqual(await worker.svc.exit, [0, null]);
+  });
+
+  it('stops at once at the second signal', async () => {
+    await using worker = await startWorkerProcess(join(folder, 'forced'));
+    const started = worker.executor().start(await ordersTask(orders, { sql: endless }), never);
+    await until('it runs', async () => (await metric(worker, 'svc_worker_running_tasks')) === 1);
+    worker.svc.process.kill('SIGTERM');
+    await until('it drains', () => worker.svc.stderr().includes('Draining'));
+    worker.svc.process.kill('SIGTERM');
+    await assert.rejects(started, isLost(worker));
+    assert.deepEqual(await worker.svc.exit, [1, null]);
+  });
+
+  it('lets two coordinators take turns', async () => {
+    await using worker = await startWorkerProcess(join(folder, 'two'), { env: { SVC_QUERY__MAX_CONCURRENT: '1' } });
+    const [first, second] = [worker.executor(), worker.executor({ coordinator: 'coordinator-2' })];
+    const task = await ordersTask(orders);
+    const runs = [first, first, first, second, second].map(async (executor) => rowsOfRun(await executor.start(task, never)));
+    for (const rows of await Promise.all(runs)) assert.equal(rows.length, 3);
+  });
+
+  it('asks for credentials of a longer life in the call of the task, and shows them to nobody', async () => {
+    await using worker = await startWorkerProcess(join(folder, 'secrets'), { env: { RUST_LOG: 'trace' } });
+    let asked = 0;
+    const store: ObjectStore = {
+      ...createFileStore(),
+      grant: async () => {
+        asked += 1;
+        return {
+          kind: 's3',
+          scope: 'PLANTED-scope',
+          prefixes: [
+            {
+              prefix: 's3://planted/',
+              endpoint: 'http://127.0.0.1:1',
+              region: 'us-east-1',
+              pathStyle: true,
+              accessKeyId: `PLANTEDKEY${asked}`,
+              secretAccessKey: `PLANTED-secret-${asked}`,
+              sessionToken: `PLANTED-token-${asked}`,
+              expiresAtMs: asked === 1 ? Date.now() - 1000 : Date.now() + 3_600_000,
+            },
+          ],
+        };
+      },
+    };
+    const { request } = await ordersTask(orders, { owner: 'PLANTED-owner' });
+    const splits = request.splits.map((split) => ({
+      ...split,
+      scan: {
+        ...split.scan,
+        groups: split.scan.groups.map((group) => ({
+          ...group,
+          files: group.files.map((file) => ({ ...file, location: 's3://planted/orders.parquet' })),
+        })),
+      },
+    }));
+    await assert.rejects(
+      async () => await readAll(await worker.executor().start({ request: { ...request, splits }, stores: [store] }, never)),
+      (error: QueryError) => {
+        assert.doesNotMatch(error.message, /PLANTED(?!KEY)|PLANTEDKEY/);
+        return error.code === 'STORAGE_ERROR';
+      },
+    );
+    assert.equal(asked, 2);
+    assert.doesNotMatch(worker.svc.stdout() + worker.svc.stderr(), /PLANTED/);
+    assert.ok(!(worker.svc.stdout() + worker.svc.stderr()).includes(workerSecret));
+    assert.deepEqual(await staged(worker), []);
+  });
+
+  it('does nothing for who does not know the secret', async () => {
+    await using worker = await startWorkerProcess(join(folder, 'stranger'));
+    const stranger = worker.executor({ secret: 'another secret that is long enough too' });
+    await assert.rejects(stranger.heartbeat(), isLost(worker));
+    await assert.rejects(stranger.start(await ordersTask(orders), never), isLost(worker));
+    assert.match(worker.svc.stdout(), /signed with another secret/);
+  });
+
+  it('reads no files of its own disk unless it was told to', async () => {
+    await using worker = await startWorkerProcess(join(folder, 'files'), {
+      env: { SVC_WORKER__ALLOW_LOCAL_FILES: 'false' },
+    });
+    await assert.rejects(worker.executor().start(await ordersTask(orders), never), { code: 'FRAGMENT_REFUSED' });
+  });
+
+  it('does not start without a secret', async () => {
+    await assert.rejects(startWorkerProcess(join(folder, 'bare'), { env: { SVC_WORKER__SECRET: '' } }), /worker\.secret/);
+    await assert.rejects(
+      startWorkerProcess(join(folder, 'short'), { env: { SVC_WORKER__SECRET: 'short' } }),
+      /at least 32 bytes/,
+    );
+  });
+
+  it('is found, and missed, by a coordinator', async () => {
+    await using worker = await startWorkerProcess(join(folder, 'found'));
+    await using service = await startService({
+      config: {
+        'worker.secret': workerSecret,
+        'worker.addresses': `${worker.address},127.0.0.1:1`,
+        'worker.heartbeat_interval_secs': 0.1,
+      },
+    });
+    await until('it is healthy', async () => (await statusOf(service)).workers?.healthy === 1);
+    assert.deepEqual((await statusOf(service)).workers, { total: 2, healthy: 1, healthyUrls: [`grpc://${worker.address}`] });
+    assert.equal(await service.metric('svc_healthy_workers'), 1);
+    worker.svc.process.kill('SIGKILL');
+    await until('it is missed', async () => (await service.metric('svc_healthy_workers')) === 0);
   });
 });
+
+function isLost(worker: WorkerProcess): (error: QueryError) => boolean {
+  return (error) => error.code === 'EXECUTOR_LOST' && error.message.includes(`worker ${worker.address}`);
+}
 
 async function readAll(run: SplitRun): Promise<readonly SplitEvent[]> {
   const events: SplitEvent[] = [];
@@ -44,7 +248,37 @@ async function readAll(run: SplitRun): Promise<readonly SplitEvent[]> {
   return events;
 }
 
+async function rowsOfRun(run: SplitRun): Promise<readonly (readonly unknown[])[]> {
+  return rowsOf(run, await readAll(run));
+}
+
 function rowsOf(run: SplitRun, events: readonly SplitEvent[]): readonly (readonly unknown[])[] {
   const messages = events.flatMap((event) => (event.kind === 'message' ? [event.message] : []));
   return tableRows(tableOf([{ header: run.schema.subarray(8), body: new Uint8Array(0) }, ...messages]));
+}
+
+async function metric(worker: WorkerProcess, sample: string): Promise<number> {
+  const text = await (await fetch(worker.metricsUrl)).text();
+  const line = text.split('\n').find((each) => each.startsWith(`${sample} `));
+  return Number(line?.slice(sample.length + 1));
+}
+
+async function idle(worker: WorkerProcess): Promise<void> {
+  await until('no task runs', async () => (await metric(worker, 'svc_worker_running_tasks')) === 0);
+}
+
+interface Status {
+  readonly status: string;
+  readonly node: { readonly role: string };
+  readonly workers: { readonly healthy: number } | null;
+}
+
+async function statusOf({ healthUrl }: { readonly healthUrl: string }): Promise<Status> {
+  return (await (await fetch(`${healthUrl}/api/v1/status`)).json()) as Status;
+}
+
+/** What lies in the folders of the engines, but for the lock of their process. */
+async function staged(worker: WorkerProcess): Promise<readonly string[]> {
+  const entries = await readdir(join(worker.folder, 'data', 'engine'), { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile() && !entry.name.endsWith('.lock')).map(({ name }) => name);
 }

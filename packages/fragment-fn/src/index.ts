@@ -81,6 +81,7 @@ export {
   type CoordinatorFrame,
   decodeWorkerFrame,
   encodeCoordinatorFrame,
+  encodeWorkerFrame,
   type WorkerFrame,
 } from './worker/frames.js';
 export { callKey, type SigningOptions, signHeartbeat, signTask, verifyFacts } from './worker/signature.js';

@@ -48,7 +48,8 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const tls = await readServerTls(config);
   if (tls === undefined)
     logger.log('warn', 'without TLS (worker.tls_cert) the credentials of tables can be read on the way');
-  const pool = createHostPool(poolOptions(config, logger));
+  // What a task was given goes with it: what may be used again is in the cache, where a grant is needed to be given it.
+  const pool = createHostPool({ ...poolOptions(config, logger), keptInputBytes: 0 });
   try {
     const run = await openTaskRunner(options, pool);
     const door = createWorkerDoor({
