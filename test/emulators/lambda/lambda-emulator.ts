@@ -277,6 +277,8 @@ class Emulator {
     response: ServerResponse,
   ): Promise<object | undefined> {
     const pace = new Pace(this.#options);
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
     let hasEnded = false;
     for await (const { kind, body } of sandbox.invoke(event)) {
       if (kind === kindOf.chunk) {
@@ -285,7 +287,8 @@ class Emulator {
           sandbox.kill();
           return failure('Function.ResponseSizeTooLarge', 'Response payload size exceeded the maximum.');
         }
-        if (waitMs > 0) await sleep(waitMs);
+        // The function is not told that nobody reads any more.
+        if (waitMs > 0) await sleep(waitMs, undefined, { signal: gone.signal }).catch(() => undefined);
         await send(response, 'PayloadChunk', body);
       }
       if (kind === kindOf.error) return { ErrorCode: 'Unhandled', ErrorDetails: Buffer.from(body).toString() };

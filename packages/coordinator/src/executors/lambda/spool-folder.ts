@@ -3,7 +3,7 @@
  * that of its query, and goes with the invocation; a rule of the bucket removes what a late function puts after that.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { type Logger, QueryError } from '@svc/base';
+import { type Logger, QueryError, throwIfAborted } from '@svc/base';
 import type { SpooledPart } from '@svc/fragment-fn';
 import { mapConcurrently, type ObjectStore, type S3Signer } from '@svc/lake';
 
@@ -54,9 +54,9 @@ export class SpoolFolder {
       if (info.sizeBytes !== bytes) throw notThere('a part of its answer is not as long as it says');
       content = await this.#spool.store.read(this.#part(part), { signal, version: info.version });
     } catch (error) {
-      if (error instanceof QueryError && error.code === 'DATA_FILE_MISSING')
-        throw notThere('a part of its answer is not in the spool', error);
-      throw error;
+      throwIfAborted(signal);
+      if (error instanceof QueryError && error.code === 'EXECUTOR_LOST') throw error;
+      throw notThere('a part of its answer cannot be read from the spool', error);
     }
     if (content.byteLength !== bytes || createHash('sha256').update(content).digest('hex') !== sha256)
       throw notThere('a part of its answer is not the one that it put there');
