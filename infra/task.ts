@@ -52,10 +52,9 @@ export function taskArguments(options: TaskOptions) {
   } satisfies Partial<sst.aws.ServiceArgs>;
 }
 
-export function taskTransforms(options: TaskOptions): Pick<
-  Transform,
-  'taskDefinition' | 'taskRole' | 'executionRole'
-> {
+export function taskTransforms(
+  options: TaskOptions,
+): Pick<Transform, 'taskDefinition' | 'taskRole' | 'executionRole'> {
   return {
     taskDefinition: (args) => hardenTask(args, options),
     taskRole: (args) => {
