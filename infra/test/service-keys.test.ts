@@ -38,8 +38,6 @@ for (const rendering of [production, trial])
             ([name]) => !name.startsWith('SVC_') || sections.has(sectionOf(name)),
           ),
         );
-        // A worker has no users, and its address is of its own key.
-        if (task === 'WorkerTask') environment.SVC_SERVER__BIND_ADDRESS = '127.0.0.1';
         const machine = { cores: 4, memoryBytes: 16 * 2 ** 30 };
         assert.equal(typeof loadConfig({ environment, machine })['server.drain_timeout_secs'], 'number');
       });
