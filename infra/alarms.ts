@@ -3,7 +3,6 @@ import type { Network } from './network';
 import type { AlarmSettings } from './settings';
 import type { Workers } from './workers';
 
-
 export interface AlarmParts {
   readonly settings: AlarmSettings;
   readonly email: string | undefined;
@@ -77,7 +76,12 @@ function loadBalancerConditions({ coordinator, settings }: AlarmParts): Readonly
     periodSeconds: 300,
     periods: 1,
   } as const;
-  const hosts = { namespace: 'AWS/ApplicationELB', dimensions: target, periodSeconds: 60, periods: 3 } as const;
+  const hosts = {
+    namespace: 'AWS/ApplicationELB',
+    dimensions: target,
+    periodSeconds: 60,
+    periods: 3,
+  } as const;
   return {
     LoadBalancerErrors: { ...counted, metric: 'HTTPCode_ELB_5XX_Count', dimensions: balancer },
     CoordinatorErrors: { ...counted, metric: 'HTTPCode_Target_5XX_Count', dimensions: balancer },

@@ -106,6 +106,7 @@ function taskOptions(parts: CoordinatorParts): TaskOptions {
     }),
     environment: {
       ...given.serviceKeys,
+      SVC_SERVER__BIND_ADDRESS: '0.0.0.0',
       SVC_SERVER__FLIGHT_PORT: String(ports.flight),
       // The load balancer has the certificate, and is the only one who is let in.
       SVC_SERVER__TLS_TERMINATED_UPSTREAM: 'true',

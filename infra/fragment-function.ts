@@ -10,10 +10,7 @@ export interface FragmentFunction {
  * Runs splits of queries. Its role may write its own log and nothing else: what a split may read travels with it,
  * encrypted to the key that is here. It has no URL and is in no VPC: the coordinator invokes it by name.
  */
-export function createFragmentFunction(
-  settings: Settings,
-  keys: $util.Output<string>,
-): FragmentFunction {
+export function createFragmentFunction(settings: Settings, keys: $util.Output<string>): FragmentFunction {
   const size = settings.fragmentFunction;
   assertFunctionBundle(`${$cli.paths.root}/${functionBundle.folder}`, functionBundle.handler);
   const log = new aws.cloudwatch.LogGroup('FragmentLog', {

@@ -33,7 +33,8 @@ export function bundleProblems(folder: string, handler: string): readonly string
     const found = files.filter(({ path }) => form.test(path));
     if (found.length === 0) problems.push(`${name} is missing`);
     for (const { path } of found)
-      if (elfMachine(join(folder, path)) !== arm64Machine) problems.push(`${path} is not a library for Linux arm64`);
+      if (elfMachine(join(folder, path)) !== arm64Machine)
+        problems.push(`${path} is not a library for Linux arm64`);
   }
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   if (bytes > maxBytes) problems.push(`its ${bytes} bytes are more than the ${maxBytes} that Lambda unpacks`);

@@ -5,7 +5,13 @@
 export function publicKeyOf(keySet: string): string {
   const key = firstKey(keySet);
   const { kty, crv, x, y, kid } = key ?? {};
-  if (kty !== 'EC' || crv !== 'P-256' || typeof x !== 'string' || typeof y !== 'string' || key?.['d'] === undefined)
+  if (
+    kty !== 'EC' ||
+    crv !== 'P-256' ||
+    typeof x !== 'string' ||
+    typeof y !== 'string' ||
+    key?.d === undefined
+  )
     throw new Error(
       'The secret FunctionKeys must be a JSON Web Key Set of private keys on the curve P-256 (docs/deploy.md says how to make one).',
     );

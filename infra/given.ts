@@ -41,7 +41,9 @@ export function readGiven(variables: Variables): Given {
     .filter((text) => text !== '');
   for (const cidr of clientCidrs)
     if (!cidrForm.test(cidr))
-      problems.push(`SVC_DEPLOY_CLIENT_CIDRS: ${JSON.stringify(cidr)} is no IPv4 range such as 203.0.113.0/24`);
+      problems.push(
+        `SVC_DEPLOY_CLIENT_CIDRS: ${JSON.stringify(cidr)} is no IPv4 range such as 203.0.113.0/24`,
+      );
   const given: Given = {
     domain: need('SVC_DEPLOY_DOMAIN'),
     certificateArn: read('SVC_DEPLOY_CERTIFICATE_ARN'),
@@ -56,6 +58,8 @@ export function readGiven(variables: Variables): Given {
     ]),
   };
   if (problems.length > 0)
-    throw new Error(`The deployment lacks what only its owner knows (docs/deploy.md):\n- ${problems.join('\n- ')}`);
+    throw new Error(
+      `The deployment lacks what only its owner knows (docs/deploy.md):\n- ${problems.join('\n- ')}`,
+    );
   return given;
 }

@@ -16,14 +16,12 @@ export function createSpool({ prefix, expireDays }: SpoolSettings): Spool {
     transform: {
       lifecycle: (args) => {
         // Parts of an upload that was never completed are in no listing, and are billed.
-        args.rules = $util
-          .output(args.rules ?? [])
-          .apply((rules) =>
-            rules.map((rule) => ({
-              ...rule,
-              abortIncompleteMultipartUpload: { daysAfterInitiation: expireDays },
-            })),
-          );
+        args.rules = $util.output(args.rules ?? []).apply((rules) =>
+          rules.map((rule) => ({
+            ...rule,
+            abortIncompleteMultipartUpload: { daysAfterInitiation: expireDays },
+          })),
+        );
       },
     },
   });

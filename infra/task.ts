@@ -29,7 +29,6 @@ export function taskArguments(options: TaskOptions) {
     command: [...image.program, options.command],
     environment: {
       RUST_LOG: 'info',
-      SVC_SERVER__BIND_ADDRESS: '0.0.0.0',
       SVC_SERVER__DATA_DIR: image.dataFolder,
       SVC_SERVER__DRAIN_TIMEOUT_SECS: String(size.drainSeconds),
       SVC_METRICS__PROMETHEUS_PORT: String(ports.metrics),
@@ -52,10 +51,9 @@ export function taskArguments(options: TaskOptions) {
   } satisfies Partial<sst.aws.ServiceArgs>;
 }
 
-export function taskTransforms(options: TaskOptions): Pick<
-  Transform,
-  'taskDefinition' | 'taskRole' | 'executionRole'
-> {
+export function taskTransforms(
+  options: TaskOptions,
+): Pick<Transform, 'taskDefinition' | 'taskRole' | 'executionRole'> {
   return {
     taskDefinition: (args) => hardenTask(args, options),
     taskRole: (args) => {

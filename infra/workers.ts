@@ -27,6 +27,7 @@ export function createWorkers(
       DEPLOY_FILE_SVC_WORKER__TLS_CERT: secrets.workerCertificate,
       DEPLOY_FILE_SVC_WORKER__TLS_KEY: secrets.workerCertificateKey,
     }),
+    // Not `server.bind_address`: without an identity provider that must be a loopback address.
     environment: { SVC_WORKER__PORT: String(ports.worker), SVC_WORKER__BIND_ADDRESS: '0.0.0.0' },
     permissions: [],
   };

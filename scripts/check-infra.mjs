@@ -83,7 +83,11 @@ async function installPlatform() {
     SST_TELEMETRY_DISABLED: '1',
   };
   const sst = path.join(root, 'node_modules/.bin/sst');
-  const result = await runCommand(sst, ['install', '--stage', 'check'], { cwd: root, env, timeoutMs: 900_000 });
+  const result = await runCommand(sst, ['install', '--stage', 'check'], {
+    cwd: root,
+    env,
+    timeoutMs: 900_000,
+  });
   if (result.code !== 0) return result.output;
   writeFileSync(installed, devDependencies.sst);
   return undefined;
@@ -123,11 +127,11 @@ async function render({ name, stage, mode, given: variables }) {
   const file = path.join(folder, `${name}.json`);
   // No credentials, no settings of this machine: what is made follows from what is given.
   const env = { PATH: process.env.PATH, ...variables };
-  const result = await runCommand(
-    process.execPath,
-    [path.join(folder, 'main.mjs'), stage, mode, file],
-    { cwd: folder, env, timeoutMs: 300_000 },
-  );
+  const result = await runCommand(process.execPath, [path.join(folder, 'main.mjs'), stage, mode, file], {
+    cwd: folder,
+    env,
+    timeoutMs: 300_000,
+  });
   if (result.code === 0 && existsSync(file)) return undefined;
   return `${result.output}\n${existsSync(file) ? '' : 'The program ended without an answer.'}`;
 }

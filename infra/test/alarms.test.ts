@@ -17,10 +17,10 @@ const expected = {
 describe('alarms of production', () => {
   it('are these', () => {
     const alarms = ofType(production, 'MetricAlarm').map(({ name, inputs }) => {
-      const sign = inputs['comparisonOperator'] === 'LessThanThreshold' ? '<' : '>=';
+      const sign = inputs.comparisonOperator === 'LessThanThreshold' ? '<' : '>=';
       return [
         name,
-        `${inputs['namespace']} ${inputs['metricName']} ${inputs['statistic']} ${sign} ${inputs['threshold']}`,
+        `${inputs.namespace} ${inputs.metricName} ${inputs.statistic} ${sign} ${inputs.threshold}`,
       ];
     });
     assert.deepEqual(Object.fromEntries(alarms), expected);
@@ -28,14 +28,14 @@ describe('alarms of production', () => {
 
   it('take silence for the failure where nothing reports any more', () => {
     const silent = ofType(production, 'MetricAlarm')
-      .filter(({ inputs }) => inputs['treatMissingData'] === 'breaching')
+      .filter(({ inputs }) => inputs.treatMissingData === 'breaching')
       .map(({ name }) => name);
     assert.deepEqual(silent, ['NoCoordinator', 'NoWorker']);
   });
 
   it('look at what was made', () => {
-    const dimensions = (name: string) => resource(production, 'MetricAlarm', name).inputs['dimensions'];
-    const cluster = resource(production, 'ecs/cluster:Cluster', 'ClusterCluster').inputs['name'];
+    const dimensions = (name: string) => resource(production, 'MetricAlarm', name).inputs.dimensions;
+    const cluster = resource(production, 'ecs/cluster:Cluster', 'ClusterCluster').inputs.name;
     assert.deepEqual(dimensions('NoWorker'), { ClusterName: cluster, ServiceName: 'Worker' });
     assert.deepEqual(dimensions('CoordinatorMemory'), { ClusterName: cluster, ServiceName: 'Coordinator' });
     assert.deepEqual(dimensions('NoCoordinator'), {
@@ -47,7 +47,7 @@ describe('alarms of production', () => {
   });
 
   it('tell somebody, at the beginning and at the end', () => {
-    assert.equal(ofType(production, 'TopicSubscription')[0]?.inputs['endpoint'], 'operators@example.org');
+    assert.equal(ofType(production, 'TopicSubscription')[0]?.inputs.endpoint, 'operators@example.org');
     for (const { name, inputs } of ofType(production, 'MetricAlarm'))
       for (const actions of ['alarmActions', 'okActions'])
         assert.deepEqual(inputs[actions], ['arn:aws:mock:::Alarms'], `${name} ${actions}`);

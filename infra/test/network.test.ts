@@ -12,13 +12,11 @@ interface Rule {
 function rules(rendering: typeof production, direction: 'Ingress' | 'Egress'): readonly Rule[] {
   return ofType(rendering, `SecurityGroup${direction}Rule`)
     .map(({ inputs }) => {
-      assert.equal(inputs['ipProtocol'], 'tcp');
-      const own = String(inputs['securityGroupId']).replace('-id', '');
-      const other = String(inputs['cidrIpv4'] ?? inputs['referencedSecurityGroupId']).replace('-id', '');
+      assert.equal(inputs.ipProtocol, 'tcp');
+      const own = String(inputs.securityGroupId).replace('-id', '');
+      const other = String(inputs.cidrIpv4 ?? inputs.referencedSecurityGroupId).replace('-id', '');
       const ports =
-        inputs['fromPort'] === inputs['toPort']
-          ? String(inputs['fromPort'])
-          : `${inputs['fromPort']}-${inputs['toPort']}`;
+        inputs.fromPort === inputs.toPort ? String(inputs.fromPort) : `${inputs.fromPort}-${inputs.toPort}`;
       return direction === 'Ingress' ? { from: other, to: own, ports } : { from: own, to: other, ports };
     })
     .toSorted((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)));
@@ -54,15 +52,20 @@ for (const rendering of [production, trial]) {
     });
 
     it('has no rules but those', () => {
-      for (const group of [...ofType(rendering, 'SecurityGroup'), ...ofType(rendering, 'DefaultSecurityGroup')]) {
+      for (const group of [
+        ...ofType(rendering, 'SecurityGroup'),
+        ...ofType(rendering, 'DefaultSecurityGroup'),
+      ]) {
         if (group.name === 'NetworkNatInstanceSecurityGroup') continue;
-        assert.deepEqual([group.inputs['ingress'] ?? [], group.inputs['egress'] ?? []], [[], []], group.name);
+        assert.deepEqual([group.inputs.ingress ?? [], group.inputs.egress ?? []], [[], []], group.name);
       }
       assert.deepEqual(ofType(rendering, 'SecurityGroupRule'), []);
     });
 
     it('runs tasks in private subnets without public addresses, each with its own group', () => {
-      const networks = ofType(rendering, 'ecs/service:Service').map(({ inputs }) => inputs['networkConfiguration']);
+      const networks = ofType(rendering, 'ecs/service:Service').map(
+        ({ inputs }) => inputs.networkConfiguration,
+      );
       assert.deepEqual(
         networks,
         ['CoordinatorGroup-id', 'WorkerGroup-id'].map((group) => ({
@@ -75,19 +78,22 @@ for (const rendering of [production, trial]) {
 
     it('reaches object storage past the gateways', () => {
       const { inputs } = resource(rendering, 'VpcEndpoint', 'ObjectStorage');
-      assert.equal(inputs['vpcEndpointType'], 'Gateway');
-      assert.equal(inputs['serviceName'], 'com.amazonaws.eu-central-1.s3');
-      assert.deepEqual(inputs['routeTableIds'], ['NetworkPrivateRouteTable1-id', 'NetworkPrivateRouteTable2-id']);
+      assert.equal(inputs.vpcEndpointType, 'Gateway');
+      assert.equal(inputs.serviceName, 'com.amazonaws.eu-central-1.s3');
+      assert.deepEqual(inputs.routeTableIds, [
+        'NetworkPrivateRouteTable1-id',
+        'NetworkPrivateRouteTable2-id',
+      ]);
     });
 
     it('keeps Redis in private subnets, with TLS and a password', () => {
       const { inputs, secrets } = resource(rendering, 'ReplicationGroup', 'ScanLockCluster');
-      assert.equal(inputs['transitEncryptionMode'], 'required');
-      assert.equal(inputs['atRestEncryptionEnabled'], true);
-      assert.equal(inputs['clusterMode'], 'disabled');
-      assert.deepEqual(inputs['securityGroupIds'], ['RedisGroup-id']);
+      assert.equal(inputs.transitEncryptionMode, 'required');
+      assert.equal(inputs.atRestEncryptionEnabled, true);
+      assert.equal(inputs.clusterMode, 'disabled');
+      assert.deepEqual(inputs.securityGroupIds, ['RedisGroup-id']);
       assert.ok(secrets.includes('authToken'));
-      assert.deepEqual(resource(rendering, 'SubnetGroup', 'ScanLockSubnetGroup').inputs['subnetIds'], [
+      assert.deepEqual(resource(rendering, 'SubnetGroup', 'ScanLockSubnetGroup').inputs.subnetIds, [
         'NetworkPrivateSubnet1-id',
         'NetworkPrivateSubnet2-id',
       ]);
@@ -101,7 +107,7 @@ describe('gateways', () => {
     assert.equal(ofType(trial, 'NatGateway').length, 0);
     const { inputs } = resource(trial, 'SecurityGroup', 'NetworkNatInstanceSecurityGroup');
     assert.deepEqual(
-      inputs['ingress'].map((rule: { readonly cidrBlocks: unknown }) => rule.cidrBlocks),
+      inputs.ingress.map((rule: { readonly cidrBlocks: unknown }) => rule.cidrBlocks),
       [['10.0.0.0/16']],
     );
   });

@@ -8,7 +8,7 @@ export const trial = read('trial');
 export const dev = read('dev');
 
 function read(name: string): Rendering {
-  return JSON.parse(readFileSync(join(process.env['INFRA_RENDERINGS'] ?? '', `${name}.json`), 'utf8'));
+  return JSON.parse(readFileSync(join(process.env.INFRA_RENDERINGS ?? '', `${name}.json`), 'utf8'));
 }
 
 /** The resource with this name. The last part of its type is enough: `Role`. */
@@ -33,7 +33,7 @@ export interface Statement {
 
 /** Of all inline policies of a role. The mocks keep statements as they were written. */
 export function statementsOf(role: Resource): readonly Statement[] {
-  return role.inputs['inlinePolicies'].flatMap(
+  return role.inputs.inlinePolicies.flatMap(
     ({ policy }: { readonly policy: string }) => JSON.parse(policy).Statement,
   );
 }
@@ -41,14 +41,14 @@ export function statementsOf(role: Resource): readonly Statement[] {
 /** The only container of a task. */
 // biome-ignore lint/suspicious/noExplicitAny: as Resource.inputs.
 export function containerOf(rendering: Rendering, task: string): Readonly<Record<string, any>> {
-  const definitions = JSON.parse(resource(rendering, 'TaskDefinition', task).inputs['containerDefinitions']);
+  const definitions = JSON.parse(resource(rendering, 'TaskDefinition', task).inputs.containerDefinitions);
   if (definitions.length !== 1) throw new Error(`${task} has ${definitions.length} containers.`);
   return definitions[0];
 }
 
 export function environmentOf(rendering: Rendering, task: string): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    containerOf(rendering, task)['environment'].map(
+    containerOf(rendering, task).environment.map(
       ({ name, value }: { readonly name: string; readonly value: string }) => [name, value],
     ),
   );

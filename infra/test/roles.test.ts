@@ -14,7 +14,7 @@ for (const rendering of [production, trial, dev]) {
           resources: ['arn:aws:mock:::FragmentLog:*'],
         },
       ]);
-      assert.deepEqual(role.inputs['managedPolicyArns'], []);
+      assert.deepEqual(role.inputs.managedPolicyArns, []);
     });
 
     it('gives the function no action on data, and no resource that is everything', () => {
@@ -50,13 +50,13 @@ for (const rendering of [production, trial]) {
           resources: ['arn:aws:mock:::SpoolBucket/spool/*'],
         },
       ]);
-      assert.equal(role.inputs['managedPolicyArns'], undefined);
+      assert.equal(role.inputs.managedPolicyArns, undefined);
     });
 
     it('lets a worker do nothing', () => {
       const role = resource(rendering, 'Role', 'WorkerTaskRole');
       assert.deepEqual(statementsOf(role), []);
-      assert.equal(role.inputs['managedPolicyArns'], undefined);
+      assert.equal(role.inputs.managedPolicyArns, undefined);
     });
 
     it('starts a task with its own secrets only', () => {
@@ -72,21 +72,26 @@ for (const rendering of [production, trial]) {
       assert.deepEqual(secrets('WorkerExecutionRole'), [
         {
           actions: ['ssm:GetParameters'],
-          resources: ['WorkerSecret', 'WorkerTlsCert', 'WorkerTlsKey'].map((name) => `arn:aws:mock:::Worker${name}`),
+          resources: ['WorkerSecret', 'WorkerTlsCert', 'WorkerTlsKey'].map(
+            (name) => `arn:aws:mock:::Worker${name}`,
+          ),
         },
       ]);
     });
 
     it('grants no role everything, or by everything', () => {
       const names = ofType(rendering, 'Role').map((role) => role.name);
-      assert.deepEqual(names, [
-        'CoordinatorExecutionRole',
-        'CoordinatorTaskRole',
-        'FragmentRole',
-        'WorkerExecutionRole',
-        'WorkerTaskRole',
-        ...(rendering === trial ? ['NetworkNatInstanceRole'] : []),
-      ].sort());
+      assert.deepEqual(
+        names,
+        [
+          'CoordinatorExecutionRole',
+          'CoordinatorTaskRole',
+          'FragmentRole',
+          'WorkerExecutionRole',
+          'WorkerTaskRole',
+          ...(rendering === trial ? ['NetworkNatInstanceRole'] : []),
+        ].sort(),
+      );
       for (const role of ofType(rendering, 'Role').filter(({ name }) => !name.startsWith('Network')))
         for (const { actions, resources } of statementsOf(role)) {
           assert.ok(!resources.includes('*'), role.name);

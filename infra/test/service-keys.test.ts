@@ -9,10 +9,15 @@ const sections = new Set([...names].map(sectionOf));
 
 /** What the platform would start the task with. Files are what infra/docker/start.mjs makes of their texts. */
 function variablesOf(rendering: typeof production, task: string): Readonly<Record<string, string>> {
-  const secrets = containerOf(rendering, task)['secrets'].map(({ name }: { readonly name: string }) =>
+  const secrets = containerOf(rendering, task).secrets.map(({ name }: { readonly name: string }) =>
     name.startsWith('DEPLOY_FILE_')
       ? [name.slice('DEPLOY_FILE_'.length), '/tmp/file.pem']
-      : [name, name.includes('REDIS') ? 'rediss://default:password@redis.example:6379' : 'secret-of-32-bytes-0123456789abcdef'],
+      : [
+          name,
+          name.includes('REDIS')
+            ? 'rediss://default:password@redis.example:6379'
+            : 'secret-of-32-bytes-0123456789abcdef',
+        ],
   );
   return { ...environmentOf(rendering, task), ...Object.fromEntries(secrets) };
 }
@@ -33,8 +38,6 @@ for (const rendering of [production, trial])
             ([name]) => !name.startsWith('SVC_') || sections.has(sectionOf(name)),
           ),
         );
-        // A worker has no users, and its address is of its own key.
-        if (task === 'WorkerTask') environment['SVC_SERVER__BIND_ADDRESS'] = '127.0.0.1';
         const machine = { cores: 4, memoryBytes: 16 * 2 ** 30 };
         assert.equal(typeof loadConfig({ environment, machine })['server.drain_timeout_secs'], 'number');
       });

@@ -25,9 +25,12 @@ for (const rendering of [production, trial, dev])
     });
 
     it('takes no request without TLS, and its policy allows nothing', () => {
-      const { Statement } = JSON.parse(resource(rendering, 'BucketPolicy', 'SpoolPolicy').inputs['policy']);
+      const { Statement } = JSON.parse(resource(rendering, 'BucketPolicy', 'SpoolPolicy').inputs.policy);
       assert.deepEqual(
-        Statement.map(({ effect, conditions }: { effect: string; conditions: unknown }) => [effect, conditions]),
+        Statement.map(({ effect, conditions }: { effect: string; conditions: unknown }) => [
+          effect,
+          conditions,
+        ]),
         [['Deny', [{ test: 'Bool', variable: 'aws:SecureTransport', values: ['false'] }]]],
       );
     });

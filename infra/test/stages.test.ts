@@ -5,13 +5,13 @@ import { dev, ofType, production, trial } from './renderings';
 
 describe('stages', () => {
   it('keep production from being removed, and leave nothing of others', () => {
-    assert.deepEqual([production.app['removal'], production.app['protect']], ['retain', true]);
-    assert.deepEqual([trial.app['removal'], trial.app['protect']], ['remove', false]);
+    assert.deepEqual([production.app.removal, production.app.protect], ['retain', true]);
+    assert.deepEqual([trial.app.removal, trial.app.protect], ['remove', false]);
   });
 
   it('tell what clients and operators need', () => {
-    assert.equal(production.outputs['clients'], 'grpc+tls://sql.example.org:443');
-    assert.equal(production.outputs['monitoringGroup'], 'MonitoringGroup-id');
+    assert.equal(production.outputs.clients, 'grpc+tls://sql.example.org:443');
+    assert.equal(production.outputs.monitoringGroup, 'MonitoringGroup-id');
   });
 
   it('give a drain its time in every setting', () => {

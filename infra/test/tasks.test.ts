@@ -15,39 +15,41 @@ for (const rendering of [production, trial])
     describe(`${task} of ${rendering.stage}`, () => {
       it('runs as a user without rights, on a root file system that cannot be written', () => {
         const container = containerOf(rendering, task);
-        assert.equal(container['user'], '10001:10001');
-        assert.equal(container['readonlyRootFilesystem'], true);
-        assert.deepEqual(container['linuxParameters'].capabilities, { drop: ['ALL'] });
-        assert.equal(container['linuxParameters'].initProcessEnabled, true);
-        assert.equal(container['privileged'], undefined);
+        assert.equal(container.user, '10001:10001');
+        assert.equal(container.readonlyRootFilesystem, true);
+        assert.deepEqual(container.linuxParameters.capabilities, { drop: ['ALL'] });
+        assert.equal(container.linuxParameters.initProcessEnabled, true);
+        assert.equal(container.privileged, undefined);
         // Fargate refuses it; the rings of the engine hosts are memory of their own (docs/deploy.md).
-        assert.equal(container['linuxParameters'].sharedMemorySize, undefined);
+        assert.equal(container.linuxParameters.sharedMemorySize, undefined);
       });
 
       it('may write to its two volumes', () => {
-        assert.deepEqual(containerOf(rendering, task)['mountPoints'], [
+        assert.deepEqual(containerOf(rendering, task).mountPoints, [
           { sourceVolume: 'data', containerPath: '/var/lib/svc' },
           { sourceVolume: 'tmp', containerPath: '/tmp' },
         ]);
         const { volumes } = resource(rendering, 'TaskDefinition', task).inputs;
         assert.deepEqual(volumes, [{ name: 'data' }, { name: 'tmp' }]);
-        assert.equal(environmentOf(rendering, task)['SVC_SERVER__DATA_DIR'], '/var/lib/svc');
+        assert.equal(environmentOf(rendering, task).SVC_SERVER__DATA_DIR, '/var/lib/svc');
       });
 
       it('is the one image with its command, for the task’s architecture', () => {
-        assert.deepEqual(containerOf(rendering, task)['command'], ['node', 'infra/docker/start.mjs', command]);
+        assert.deepEqual(containerOf(rendering, task).command, ['node', 'infra/docker/start.mjs', command]);
         const { runtimePlatform } = resource(rendering, 'TaskDefinition', task).inputs;
         assert.equal(runtimePlatform.cpuArchitecture, size.architecture.toUpperCase());
         const platform = size.architecture === 'arm64' ? 'linux/arm64' : 'linux/amd64';
         for (const image of ofType(rendering, 'Image')) {
-          assert.deepEqual(image.inputs['platforms'], [platform]);
-          assert.match(image.inputs['dockerfile'].location, /infra\/docker\/Dockerfile$/);
+          assert.deepEqual(image.inputs.platforms, [platform]);
+          assert.match(image.inputs.dockerfile.location, /infra\/docker\/Dockerfile$/);
         }
       });
 
       it('listens on its own port and the two of probes and metrics', () => {
         assert.deepEqual(
-          containerOf(rendering, task)['portMappings'].map((each: { readonly containerPort: number }) => each.containerPort),
+          containerOf(rendering, task).portMappings.map(
+            (each: { readonly containerPort: number }) => each.containerPort,
+          ),
           [port, 9090, 9091],
         );
       });
@@ -61,13 +63,21 @@ for (const rendering of [production, trial])
       it('has its secrets from parameters, and none in its definition', () => {
         const container = containerOf(rendering, task);
         const text = JSON.stringify(container);
-        for (const secret of ['worker-secret', 'client-secret', 'certificate-of', 'certificate-key', 'private-part', 'b@redis'])
+        for (const secret of [
+          'worker-secret',
+          'client-secret',
+          'certificate-of',
+          'certificate-key',
+          'private-part',
+          'b@redis',
+        ])
           assert.ok(!text.includes(secret), secret);
-        for (const { valueFrom } of container['secrets']) assert.match(valueFrom, /^arn:aws:mock:::(Coordinator|Worker)/);
+        for (const { valueFrom } of container.secrets)
+          assert.match(valueFrom, /^arn:aws:mock:::(Coordinator|Worker)/);
       });
 
       it('is replaced when a secret has changed', () => {
-        assert.match(environmentOf(rendering, task)['DEPLOY_SECRETS_VERSION'] ?? '', /^3(\.3)+$/);
+        assert.match(environmentOf(rendering, task).DEPLOY_SECRETS_VERSION ?? '', /^3(\.3)+$/);
       });
 
       it('finds room on its disk for all that may be written', () => {
@@ -85,7 +95,7 @@ for (const rendering of [production, trial])
     it('are encrypted, and secret in the state', () => {
       const parameters = ofType(rendering, 'Parameter');
       assert.deepEqual(
-        parameters.map(({ inputs }) => inputs['name'].replace(`/svc/${rendering.stage}/`, '')),
+        parameters.map(({ inputs }) => inputs.name.replace(`/svc/${rendering.stage}/`, '')),
         [
           'Coordinator/SVC_AUTH__CLIENT_SECRET',
           'Coordinator/SVC_COORDINATOR__REDIS_URL',
@@ -97,13 +107,13 @@ for (const rendering of [production, trial])
         ],
       );
       for (const { name, inputs, secrets } of parameters) {
-        assert.equal(inputs['type'], 'SecureString', name);
+        assert.equal(inputs.type, 'SecureString', name);
         assert.ok(secrets.includes('value'), name);
       }
     });
 
     it('give the coordinator an address of Redis with TLS, its password escaped', () => {
       const { inputs } = resource(rendering, 'Parameter', 'CoordinatorCoordinatorRedisUrl');
-      assert.equal(inputs['value'], 'rediss://default:a!%26%23%24%5E%3C%3E-b@redis.example:6379');
+      assert.equal(inputs.value, 'rediss://default:a!%26%23%24%5E%3C%3E-b@redis.example:6379');
     });
   });

@@ -8,10 +8,12 @@ for (const rendering of [production, trial]) {
   describe(`workers of ${rendering.stage}`, () => {
     it('scale with their processors and memory within the bounds', () => {
       const { inputs } = resource(rendering, 'Target', 'WorkerAutoScalingTarget');
-      assert.deepEqual([inputs['minCapacity'], inputs['maxCapacity']], [workers.min, workers.max]);
-      const policies = ofType(rendering, 'Policy').filter(({ type }) => type.startsWith('aws:appautoscaling/'));
+      assert.deepEqual([inputs.minCapacity, inputs.maxCapacity], [workers.min, workers.max]);
+      const policies = ofType(rendering, 'Policy').filter(({ type }) =>
+        type.startsWith('aws:appautoscaling/'),
+      );
       const targets = policies.map(({ inputs: policy }) => {
-        const configuration = policy['targetTrackingScalingPolicyConfiguration'];
+        const configuration = policy.targetTrackingScalingPolicyConfiguration;
         return [
           configuration.predefinedMetricSpecification.predefinedMetricType,
           configuration.targetValue,
@@ -28,11 +30,11 @@ for (const rendering of [production, trial]) {
     it('are found by a DNS name with an address for each', () => {
       const { inputs } = resource(rendering, 'servicediscovery/service:Service', 'WorkerCloudmapService');
       assert.deepEqual(
-        inputs['dnsConfig'].dnsRecords.map((record: { readonly type: string }) => record.type),
+        inputs.dnsConfig.dnsRecords.map((record: { readonly type: string }) => record.type),
         ['A'],
       );
       const service = resource(rendering, 'ecs/service:Service', 'WorkerService').inputs;
-      assert.equal(service['serviceRegistries'].registryArn, 'arn:aws:mock:::WorkerCloudmapService');
+      assert.equal(service.serviceRegistries.registryArn, 'arn:aws:mock:::WorkerCloudmapService');
     });
 
     it('are no more than an answer of DNS has addresses', () => {
@@ -40,12 +42,16 @@ for (const rendering of [production, trial]) {
     });
 
     it('have no load balancer', () => {
-      assert.deepEqual(resource(rendering, 'ecs/service:Service', 'WorkerService').inputs['loadBalancers'], []);
+      assert.deepEqual(resource(rendering, 'ecs/service:Service', 'WorkerService').inputs.loadBalancers, []);
       assert.equal(ofType(rendering, 'LoadBalancer').length, 1);
     });
 
     it('keep one task on capacity that is not taken back', () => {
-      const { capacityProviderStrategies } = resource(rendering, 'ecs/service:Service', 'WorkerService').inputs;
+      const { capacityProviderStrategies } = resource(
+        rendering,
+        'ecs/service:Service',
+        'WorkerService',
+      ).inputs;
       assert.deepEqual(capacityProviderStrategies, [
         { capacityProvider: 'FARGATE', base: 1, weight: 10 - workers.spotShare },
         { capacityProvider: 'FARGATE_SPOT', weight: workers.spotShare },
@@ -53,14 +59,14 @@ for (const rendering of [production, trial]) {
     });
 
     it('drain before they are killed', () => {
-      const drain = Number(environmentOf(rendering, 'WorkerTask')['SVC_SERVER__DRAIN_TIMEOUT_SECS']);
-      assert.ok(drain < containerOf(rendering, 'WorkerTask')['stopTimeout']);
+      const drain = Number(environmentOf(rendering, 'WorkerTask').SVC_SERVER__DRAIN_TIMEOUT_SECS);
+      assert.ok(drain < containerOf(rendering, 'WorkerTask').stopTimeout);
     });
 
     it('know nothing of the catalog, the identity provider, Redis or the function', () => {
       const names = [
         ...Object.keys(environmentOf(rendering, 'WorkerTask')),
-        ...containerOf(rendering, 'WorkerTask')['secrets'].map((each: { readonly name: string }) => each.name),
+        ...containerOf(rendering, 'WorkerTask').secrets.map((each: { readonly name: string }) => each.name),
       ];
       for (const name of names) assert.doesNotMatch(name, /CATALOG|AUTH|REDIS|LAMBDA/);
     });

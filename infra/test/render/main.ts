@@ -17,7 +17,7 @@ mkdirSync(work, { recursive: true });
 writeFakeBundle(join(root, functionBundle.folder));
 process.chdir(root);
 const { url, server } = await startRpcStub();
-process.env['SST_SERVER'] = url;
+process.env.SST_SERVER = url;
 const resources = await mockProvider(stage);
 await installGlobals({ stage, isDev: mode === 'dev', root, work });
 const { default: config } = await import('../../../sst.config');

@@ -33,7 +33,7 @@ export async function mockProvider(stage: string): Promise<readonly Resource[]> 
 /** What the provider would add; ARNs name the resource, so that policies can be read. */
 function computed(type: string, name: string, inputs: Record<string, unknown>): Record<string, unknown> {
   const arn = `arn:aws:mock:::${name}`;
-  const common = { arn, name: inputs['name'] ?? name };
+  const common = { arn, name: inputs.name ?? name };
   switch (type) {
     case 'aws:s3/bucket:Bucket':
       return { ...common, bucket: name };
@@ -67,7 +67,7 @@ function lookUp(token: string, inputs: Record<string, unknown>): Record<string, 
     case 'aws:index/getPartition:getPartition':
       return { partition: 'aws' };
     case 'aws:iam/getPolicyDocument:getPolicyDocument':
-      return { ...inputs, json: JSON.stringify({ Statement: inputs['statements'] }) };
+      return { ...inputs, json: JSON.stringify({ Statement: inputs.statements }) };
     case 'aws:ec2/getAmi:getAmi':
       return { id: 'image-of-mocks' };
     case 'aws:ecr/getAuthorizationToken:getAuthorizationToken':

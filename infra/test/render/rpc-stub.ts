@@ -21,7 +21,7 @@ export async function startRpcStub(): Promise<{ readonly url: string; readonly s
 function answer(method: string, input: Record<string, unknown>): unknown {
   switch (method) {
     case 'Runtime.Build':
-      return { handler: input['handler'], out: input['bundle'], errors: [], sourcemaps: [] };
+      return { handler: input.handler, out: input.bundle, errors: [], sourcemaps: [] };
     case 'Provider.Aws.Bootstrap':
       return { asset: 'assets', assetEcrRegistryId: 'registry', assetEcrUrl: 'registry.example/assets' };
     case 'Provider.Aws.HostedZone':
