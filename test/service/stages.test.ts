@@ -9,8 +9,10 @@ import { after, before, describe, it } from 'node:test';
 import { QueryError } from '@svc/base';
 import type { FlightClient } from '@svc/flight';
 import { createLocalExecutor, type FragmentExecutor } from '@svc/fragment-fn';
+import { Int64 } from 'apache-arrow';
 import { tpchStatements, tpchTables } from '../sql/tpch-data.js';
-import { rows } from './support/results.js';
+import { parameterRow } from './support/parameters.js';
+import { readTicket, rows, rowsOf } from './support/results.js';
 import { startService, type TestService } from './support/service.js';
 
 const folder = path.resolve(import.meta.dirname, '../../../bench/tpch/queries');
@@ -134,6 +136,52 @@ describe('TPC-H in stages', () => {
       if (splits > 1) divided += 1;
       assert.equal(open, 0);
     });
+});
+
+describe('other statements in stages', () => {
+  const statements = [
+    `SELECT count(*), min(l_shipdate), now() IS NOT NULL FROM lineitem WHERE l_shipdate < today()`,
+    `SELECT count(*) FROM lineitem`,
+    `SELECT l_orderkey, l_linenumber FROM lineitem WHERE l_quantity > 49 ORDER BY ALL LIMIT 20 OFFSET 5`,
+    `SELECT DISTINCT l_shipmode, l_shipinstruct FROM lineitem`,
+    `SELECT l_shipmode, count(DISTINCT l_suppkey), median(l_quantity) FROM lineitem GROUP BY ALL`,
+    `SELECT * FROM (SELECT l_shipmode, l_orderkey, row_number() OVER (PARTITION BY l_shipmode ORDER BY l_orderkey, l_linenumber) r FROM lineitem) WHERE r <= 3`,
+    `SELECT l_shipmode AS "a ""b", 'x' || count(*) AS "Straße" FROM lineitem GROUP BY ALL`,
+    `SELECT sum(l_quantity) FROM lineitem WHERE false`,
+    `SELECT count(*), sum(l_tax) FROM lineitem WHERE l_orderkey < 0`,
+    `SELECT o_orderstatus, count(*) FROM orders WHERE EXISTS (SELECT 1 FROM lineitem WHERE l_orderkey = o_orderkey AND l_tax > 0.05) GROUP BY ALL`,
+    `SELECT count(*) FROM orders WHERE o_orderkey NOT IN (SELECT l_orderkey FROM lineitem WHERE l_quantity > 40)`,
+    `WITH big AS (SELECT l_orderkey k, sum(l_quantity) q FROM lineitem GROUP BY 1) SELECT count(*), max(a.q) FROM big a JOIN big b ON a.k = b.k + 1`,
+    `SELECT n_name, count(c_custkey) FROM nation LEFT JOIN customer ON n_nationkey = c_nationkey AND c_acctbal > 9000 GROUP BY ALL`,
+    `SELECT l_orderkey FROM lineitem WHERE l_tax = 0.08 UNION ALL SELECT o_orderkey FROM orders WHERE o_orderstatus = 'P'`,
+    `SELECT l_shipmode, sum(l_extendedprice * (1 - l_discount)), avg(l_tax), stddev(l_quantity) FROM lineitem GROUP BY ROLLUP (l_shipmode)`,
+    `SELECT (SELECT max(o_totalprice) FROM orders), avg(l_quantity) FROM lineitem WHERE l_partkey < (SELECT avg(p_partkey) FROM part)`,
+    `SELECT timestamptz '2024-06-01 12:00:00+00' + INTERVAL 1 DAY, count(*) FROM lineitem WHERE l_shipdate > DATE '1995-01-01'`,
+  ];
+  for (const sql of statements)
+    it(sql, async () => {
+      await rows(client, `SET TimeZone = 'Asia/Kolkata'`);
+      const { local, staged } = await both(sql);
+      assert.deepEqual(
+        sql.includes('ORDER BY ALL') ? staged : sorted(staged),
+        sql.includes('ORDER BY ALL') ? local : sorted(local),
+      );
+      assert.equal(open, 0);
+    });
+
+  it('with a parameter', async () => {
+    const { handle } = await client.prepare(
+      'SELECT count(*), sum(l_extendedprice) FROM lineitem WHERE l_quantity < $1',
+    );
+    const answers: (readonly string[])[] = [];
+    for (const place of ['local', 'workers']) {
+      await rows(client, `SET svc.execution = ${place}`);
+      const bound = await client.bind(handle, parameterRow([[new Int64(), 17n]]));
+      const { tickets } = await client.planPrepared(bound);
+      answers.push(sorted(rowsOf(await readTicket(client, tickets[0]))));
+    }
+    assert.deepEqual(answers[0], answers[1]);
+  });
 });
 
 /** Of several splits. */
