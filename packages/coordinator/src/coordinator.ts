@@ -243,7 +243,9 @@ function workersStatus(
   config: Config,
 ): { readonly total: number; readonly healthy: number; readonly healthyUrls: readonly string[] } {
   const scheme = config['worker.tls_ca'] === undefined ? 'grpc' : 'grpc+tls';
-  const healthyUrls = records.flatMap(({ state, address }) => (state === 'healthy' ? [`${scheme}://${address}`] : []));
+  const healthyUrls = records.flatMap(({ state, address }) =>
+    state === 'healthy' ? [`${scheme}://${address}`] : [],
+  );
   return { total: records.length, healthy: healthyUrls.length, healthyUrls };
 }
 
