@@ -362,7 +362,9 @@ describe('what a table is granted for other machines', () => {
     rest.on(endpoint, problem(403, 'ForbiddenException'));
     mock.timers.tick(50_000);
     const granted = await grant();
-    assert.deepEqual(granted.kind === 's3' && granted.prefixes.map(({ accessKeyId }) => accessKeyId), ['old']);
+    assert.deepEqual(granted.kind === 's3' && granted.prefixes.map(({ accessKeyId }) => accessKeyId), [
+      'old',
+    ]);
     mock.timers.tick(10_000);
     await assert.rejects(grant());
   });
