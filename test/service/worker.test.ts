@@ -1,14 +1,15 @@
 /** A worker as a process, and the coordinator's end of its calls to it. */
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { QueryError } from '@svc/base';
 import type { SplitEvent, SplitRun } from '@svc/fragment-fn';
 import { createFileStore, type ObjectStore } from '@svc/lake';
+import { tableOf, rowsOf as tableRows } from './support/results.js';
+import { generate } from 'selfsigned';
 import { startService } from './support/service.js';
-import { rowsOf as tableRows, tableOf } from './support/results.js';
 import { ordersTask } from './support/split-tasks.js';
 import { makeTables, standardTables } from './support/tables.js';
 import { until } from './support/until.js';
@@ -47,7 +48,7 @@ describe('svc worker', () => {
     ]);
     assert.equal(executor.running, 0);
     await idle(worker);
-    assert.deepEqual(await staged(worker), []);
+    await isClean(worker);
     assert.equal(await metric(worker, 'svc_worker_tasks_total{outcome="finished"}'), 1);
   });
 
@@ -71,7 +72,9 @@ describe('svc worker', () => {
     const executor = worker.executor();
     const wrong = await ordersTask(orders, { sql: 'SELECT nothing FROM orders' });
     await assert.rejects(executor.start(wrong, never), { code: 'BINDING_ERROR' });
-    const late = await ordersTask(orders, { sql: "SELECT (id || CASE WHEN id > 9000 THEN 'x' ELSE '' END)::BIGINT AS n FROM orders" });
+    const late = await ordersTask(orders, {
+      sql: "SELECT (id || CASE WHEN id > 9000 THEN 'x' ELSE '' END)::BIGINT AS n FROM orders",
+    });
     const events: SplitEvent[] = [];
     await assert.rejects(
       async () => {
@@ -109,7 +112,7 @@ describe('svc worker', () => {
     await unread.events[Symbol.asyncIterator]().return?.();
     await idle(worker);
     assert.equal(executor.running, 0);
-    assert.deepEqual(await staged(worker), []);
+    await isClean(worker);
     assert.equal(await metric(worker, 'svc_worker_tasks_total{outcome="cancelled"}'), 2);
   });
 
@@ -142,10 +145,14 @@ describe('svc worker', () => {
   });
 
   it('lets two coordinators take turns', async () => {
-    await using worker = await startWorkerProcess(join(folder, 'two'), { env: { SVC_QUERY__MAX_CONCURRENT: '1' } });
+    await using worker = await startWorkerProcess(join(folder, 'two'), {
+      env: { SVC_QUERY__MAX_CONCURRENT: '1' },
+    });
     const [first, second] = [worker.executor(), worker.executor({ coordinator: 'coordinator-2' })];
     const task = await ordersTask(orders);
-    const runs = [first, first, first, second, second].map(async (executor) => rowsOfRun(await executor.start(task, never)));
+    const runs = [first, first, first, second, second].map(async (executor) =>
+      rowsOfRun(await executor.start(task, never)),
+    );
     for (const rows of await Promise.all(runs)) assert.equal(rows.length, 3);
   });
 
@@ -186,7 +193,10 @@ describe('svc worker', () => {
       },
     }));
     await assert.rejects(
-      async () => await readAll(await worker.executor().start({ request: { ...request, splits }, stores: [store] }, never)),
+      async () =>
+        await readAll(
+          await worker.executor().start({ request: { ...request, splits }, stores: [store] }, never),
+        ),
       (error: QueryError) => {
         assert.doesNotMatch(error.message, /PLANTED(?!KEY)|PLANTEDKEY/);
         return error.code === 'STORAGE_ERROR';
@@ -195,7 +205,7 @@ describe('svc worker', () => {
     assert.equal(asked, 2);
     assert.doesNotMatch(worker.svc.stdout() + worker.svc.stderr(), /PLANTED/);
     assert.ok(!(worker.svc.stdout() + worker.svc.stderr()).includes(workerSecret));
-    assert.deepEqual(await staged(worker), []);
+    await isClean(worker);
   });
 
   it('does nothing for who does not know the secret', async () => {
@@ -210,15 +220,47 @@ describe('svc worker', () => {
     await using worker = await startWorkerProcess(join(folder, 'files'), {
       env: { SVC_WORKER__ALLOW_LOCAL_FILES: 'false' },
     });
-    await assert.rejects(worker.executor().start(await ordersTask(orders), never), { code: 'FRAGMENT_REFUSED' });
+    await assert.rejects(worker.executor().start(await ordersTask(orders), never), {
+      code: 'FRAGMENT_REFUSED',
+    });
   });
 
   it('does not start without a secret', async () => {
-    await assert.rejects(startWorkerProcess(join(folder, 'bare'), { env: { SVC_WORKER__SECRET: '' } }), /worker\.secret/);
+    await assert.rejects(
+      startWorkerProcess(join(folder, 'bare'), { env: { SVC_WORKER__SECRET: '' } }),
+      /worker\.secret/,
+    );
     await assert.rejects(
       startWorkerProcess(join(folder, 'short'), { env: { SVC_WORKER__SECRET: 'short' } }),
       /at least 32 bytes/,
     );
+  });
+
+  it('speaks TLS, with those alone who show a certificate where it is to know them', async () => {
+    const pems = { known: await certificate(), stranger: await certificate() };
+    const files = { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem'), ca: join(folder, 'ca.pem') };
+    await writeFile(files.cert, pems.known.cert);
+    await writeFile(files.key, pems.known.key);
+    await writeFile(files.ca, pems.known.cert);
+    await using worker = await startWorkerProcess(join(folder, 'tls'), {
+      env: {
+        SVC_WORKER__TLS_CERT: files.cert,
+        SVC_WORKER__TLS_KEY: files.key,
+        SVC_WORKER__TLS_CLIENT_CA: files.ca,
+      },
+    });
+    const trusting = { rootCertsPem: pems.known.cert, serverName: 'workers.test' };
+    const shown = ({ cert, key }: typeof pems.known) => ({ certPem: cert, keyPem: key });
+    const known = worker.executor({ tls: { ...trusting, ...shown(pems.known) } });
+    assert.equal((await rowsOfRun(await known.start(await ordersTask(orders), never))).length, 3);
+    for (const tls of [
+      trusting,
+      { ...trusting, ...shown(pems.stranger) },
+      { ...trusting, ...shown(pems.known), rootCertsPem: pems.stranger.cert },
+      { ...trusting, ...shown(pems.known), serverName: 'other.test' },
+      undefined,
+    ])
+      await assert.rejects(worker.executor(tls && { tls }).heartbeat(), isLost(worker));
   });
 
   it('is found, and missed, by a coordinator', async () => {
@@ -231,12 +273,26 @@ describe('svc worker', () => {
       },
     });
     await until('it is healthy', async () => (await statusOf(service)).workers?.healthy === 1);
-    assert.deepEqual((await statusOf(service)).workers, { total: 2, healthy: 1, healthyUrls: [`grpc://${worker.address}`] });
+    assert.deepEqual((await statusOf(service)).workers, {
+      total: 2,
+      healthy: 1,
+      healthyUrls: [`grpc://${worker.address}`],
+    });
     assert.equal(await service.metric('svc_healthy_workers'), 1);
     worker.svc.process.kill('SIGKILL');
     await until('it is missed', async () => (await service.metric('svc_healthy_workers')) === 0);
   });
 });
+
+async function certificate(): Promise<{ readonly cert: string; readonly key: string }> {
+  const altNames = [{ type: 2, value: 'workers.test' }] as const;
+  const { cert, private: key } = await generate([{ name: 'commonName', value: 'workers.test' }], {
+    keySize: 2048,
+    algorithm: 'sha256',
+    extensions: [{ name: 'subjectAltName', altNames: [...altNames] }],
+  });
+  return { cert, key };
+}
 
 function isLost(worker: WorkerProcess): (error: QueryError) => boolean {
   return (error) => error.code === 'EXECUTOR_LOST' && error.message.includes(`worker ${worker.address}`);
@@ -277,8 +333,16 @@ async function statusOf({ healthUrl }: { readonly healthUrl: string }): Promise<
   return (await (await fetch(`${healthUrl}/api/v1/status`)).json()) as Status;
 }
 
+/** An engine tidies up when it has been given back. */
+async function isClean(worker: WorkerProcess): Promise<void> {
+  await until('nothing is left of the task', async () => (await staged(worker)).length === 0);
+}
+
 /** What lies in the folders of the engines, but for the lock of their process. */
 async function staged(worker: WorkerProcess): Promise<readonly string[]> {
-  const entries = await readdir(join(worker.folder, 'data', 'engine'), { recursive: true, withFileTypes: true });
+  const entries = await readdir(join(worker.folder, 'data', 'engine'), {
+    recursive: true,
+    withFileTypes: true,
+  });
   return entries.filter((entry) => entry.isFile() && !entry.name.endsWith('.lock')).map(({ name }) => name);
 }

@@ -6,12 +6,12 @@ export type {
   EmbeddedRunOptions,
   EmbeddedService,
 } from './embedded/embedded-service.js';
+export { parseWorkerAddress } from './executors/workers/worker-address.js';
 export {
   createWorkerExecutor,
   type WorkerExecutor,
   type WorkerExecutorOptions,
 } from './executors/workers/worker-executor.js';
-export { parseWorkerAddress } from './executors/workers/worker-address.js';
 export { openScanLock, type ScanLockOptions } from './identity/lifecycle/open-scan-lock.js';
 export type { ScanLock } from './identity/lifecycle/scan-lock.js';
 export type { SignInFacts } from './identity/open-identity.js';

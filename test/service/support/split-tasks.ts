@@ -2,7 +2,13 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type FragmentTask, fragmentProtocolVersion, type SplitRequest } from '@svc/fragment-fn';
-import { createFileStore, createFooterCache, type ObjectStore, planParquetFile, type TableScan } from '@svc/lake';
+import {
+  createFileStore,
+  createFooterCache,
+  type ObjectStore,
+  planParquetFile,
+  type TableScan,
+} from '@svc/lake';
 
 export interface OrdersTaskOptions {
   readonly sql?: string;
@@ -61,17 +67,21 @@ export async function ordersTask(location: string, options: OrdersTaskOptions = 
       rowsPlanned: 2048 * rowGroups.length,
     },
   });
-  const splits = options.splits ?? [[0, 1, 2, 3], [4, 5, 6], [7, 8, 9]];
+  const splits = options.splits ?? [
+    [0, 1, 2, 3],
+    [4, 5, 6],
+    [7, 8, 9],
+  ];
   const request: SplitRequest = {
     protocolVersion: fragmentProtocolVersion,
     queryId: 'query-1',
     fragmentId: 0,
     lane: 'query',
     owner: options.owner ?? 'ada 1',
-    sql: options.sql ?? 'SELECT count(*) AS n, min(id) AS low, max(id) AS high, max(region) AS region FROM orders',
-    tables: [
-      { kind: 'scan', catalog: 'lake', schema: 'sales', table: 'orders', scan: scanOf([]) },
-    ],
+    sql:
+      options.sql ??
+      'SELECT count(*) AS n, min(id) AS low, max(id) AS high, max(region) AS region FROM orders',
+    tables: [{ kind: 'scan', catalog: 'lake', schema: 'sales', table: 'orders', scan: scanOf([]) }],
     views: [],
     defaultCatalog: 'lake',
     defaultSchema: 'sales',

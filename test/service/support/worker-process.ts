@@ -1,8 +1,9 @@
 /** `svc worker` as a process of its own, on free ports of loopback, over a folder of its own. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { callKey } from '@svc/fragment-fn';
 import { createWorkerExecutor, parseWorkerAddress, type WorkerExecutor } from '@svc/coordinator';
+import type { ClientTls } from '@svc/flight';
+import { callKey } from '@svc/fragment-fn';
 import { type RunningSvc, startSvc } from '../../cli/support/svc.js';
 import { until } from './until.js';
 
@@ -14,7 +15,13 @@ export interface WorkerProcess extends AsyncDisposable {
   readonly address: string;
   readonly healthUrl: string;
   readonly metricsUrl: string;
-  executor(options?: { readonly coordinator?: string; readonly secret?: string }): WorkerExecutor;
+  executor(options?: ExecutorOptions): WorkerExecutor;
+}
+
+export interface ExecutorOptions {
+  readonly coordinator?: string;
+  readonly secret?: string;
+  readonly tls?: ClientTls;
 }
 
 export interface WorkerProcessOptions {
@@ -54,13 +61,14 @@ export async function startWorkerProcess(
     address,
     healthUrl: find(/Health and status +(\S+)/),
     metricsUrl: find(/Metrics +(\S+)/),
-    executor({ coordinator = 'coordinator-1', secret = workerSecret } = {}) {
+    executor({ coordinator = 'coordinator-1', secret = workerSecret, tls } = {}) {
       const executor = createWorkerExecutor(parseWorkerAddress(address), {
         coordinator,
         key: callKey(secret),
         now: Date.now,
         stallMs: 30_000,
         heartbeatTimeoutMs: 10_000,
+        ...(tls === undefined ? {} : { tls }),
       });
       executors.push(executor);
       return executor;

@@ -17,7 +17,10 @@ export function workerMetrics(registry: Registry): WorkerMetrics {
       ['outcome'],
       workerTaskOutcomes.map((outcome) => ({ outcome })),
     ),
-    workerRunningTasks: gauge(registry, { name: 'svc_worker_running_tasks', help: 'Tasks that a worker runs.' }),
+    workerRunningTasks: gauge(registry, {
+      name: 'svc_worker_running_tasks',
+      help: 'Tasks that a worker runs.',
+    }),
     workerWaitingTasks: gauge(registry, {
       name: 'svc_worker_waiting_tasks',
       help: 'Tasks that wait for a slot of a worker.',

@@ -1,5 +1,5 @@
 /** What `serve` and `worker` have in common: start, wait for a signal, drain, stop. */
-import { createLogger, type Logger, parseLogFilter, type ProcessEnvironment } from '@svc/base';
+import { createLogger, type Logger, type ProcessEnvironment, parseLogFilter } from '@svc/base';
 import { onReopenSignal, onStopSignals } from './signals.js';
 
 /** What is started and stopped. */

@@ -24,7 +24,12 @@ export async function worker(options: WorkerCommandOptions): Promise<number> {
   });
 }
 
-async function listen(started: Worker, logger: Logger, startedAt: number, signal: AbortSignal): Promise<void> {
+async function listen(
+  started: Worker,
+  logger: Logger,
+  startedAt: number,
+  signal: AbortSignal,
+): Promise<void> {
   if (signal.aborted) return;
   const { tasks, metrics, health } = await started.listen();
   const durationMs = performance.now() - startedAt;

@@ -29,7 +29,10 @@ function worker(offsetMs = 0, bootId = 'worker-a') {
 const sign = (options: { readonly key?: typeof key; readonly atMs?: number } = {}) =>
   signTask(task, subject, { key: options.key ?? key, coordinator, now: () => options.atMs ?? startMs });
 
-async function claimsSigned(changes: Readonly<Record<string, unknown>>, header: Readonly<Record<string, string>> = {}) {
+async function claimsSigned(
+  changes: Readonly<Record<string, unknown>>,
+  header: Readonly<Record<string, string>> = {},
+) {
   const seconds = startMs / 1000;
   const claims = {
     own: digestOf('ada 1'),
@@ -43,7 +46,9 @@ async function claimsSigned(changes: Readonly<Record<string, unknown>>, header: 
     exp: seconds + 30,
     ...changes,
   };
-  return await new SignJWT(claims).setProtectedHeader({ alg: 'HS256', typ: 'svc-task+jwt', ...header }).sign(key);
+  return await new SignJWT(claims)
+    .setProtectedHeader({ alg: 'HS256', typ: 'svc-task+jwt', ...header })
+    .sign(key);
 }
 
 describe('the signature of a task', () => {
@@ -144,7 +149,8 @@ describe('what a worker says of itself', () => {
       (await signHeartbeat({ ...options, coordinator })).token,
       '',
     ];
-    for (const token of wrong) await assert.rejects(verifyFacts(token, asked, options), { code: 'EXECUTOR_LOST' });
+    for (const token of wrong)
+      await assert.rejects(verifyFacts(token, asked, options), { code: 'EXECUTOR_LOST' });
   });
 });
 

@@ -7,7 +7,12 @@ import { plainRequest, s3Grant } from '../test-support/test-task.js';
 import { encodeTask, type RemoteTask } from '../wire/task-codec.js';
 import { decodeWorkerFrame, encodeCoordinatorFrame, type WorkerFrame } from './frames.js';
 import { callKey, signHeartbeat, signTask } from './signature.js';
-import { createWorkerDoor, type RunTaskOptions, type TaskOutcome, type WorkerDoorOptions } from './worker-door.js';
+import {
+  createWorkerDoor,
+  type RunTaskOptions,
+  type TaskOutcome,
+  type WorkerDoorOptions,
+} from './worker-door.js';
 
 const key = callKey('a secret that is long enough for this');
 const bootId = 'worker-a';
@@ -41,7 +46,9 @@ function openDoor(run: WorkerDoorOptions['run'] = async () => oneRow()) {
   const context = { signal: new AbortController().signal, clientAddress: '127.0.0.1' };
   const call = async (
     task: RemoteTask,
-    messages: (bytes: Uint8Array) => readonly { metadata: Uint8Array; body: Uint8Array }[] = (bytes) => [piece(bytes)],
+    messages: (bytes: Uint8Array) => readonly { metadata: Uint8Array; body: Uint8Array }[] = (bytes) => [
+      piece(bytes),
+    ],
     subject: { readonly owner?: string; readonly queryId?: string } = {},
   ): Promise<readonly WorkerFrame[]> => {
     const bytes = encodeTask(task);
@@ -81,7 +88,12 @@ describe('the door of a worker', () => {
     ['longer', (bytes) => [piece(bytes), piece(Buffer.of(1))].reverse()],
     ['another one', (bytes) => [piece(randomBytes(bytes.byteLength))]],
     ['in empty pieces', () => [piece(new Uint8Array(0))]],
-    ['no piece', (bytes) => [{ metadata: encodeCoordinatorFrame({ kind: 'grant', id: 1, grant: s3Grant }), body: bytes }]],
+    [
+      'no piece',
+      (bytes) => [
+        { metadata: encodeCoordinatorFrame({ kind: 'grant', id: 1, grant: s3Grant }), body: bytes },
+      ],
+    ],
     ['of no frames', (bytes) => [{ metadata: Buffer.of(99), body: bytes }]],
     ['missing', () => []],
   ];
@@ -133,10 +145,21 @@ describe('the door of a worker', () => {
       piece(bytes),
       { metadata: encodeCoordinatorFrame({ kind: 'grant', id: 2, grant: second }), body: Buffer.alloc(0) },
       { metadata: encodeCoordinatorFrame({ kind: 'grant', id: 1, grant: s3Grant }), body: Buffer.alloc(0) },
-      { metadata: encodeCoordinatorFrame({ kind: 'no-grant', id: 3, error: refusal }), body: Buffer.alloc(0) },
+      {
+        metadata: encodeCoordinatorFrame({ kind: 'no-grant', id: 3, error: refusal }),
+        body: Buffer.alloc(0),
+      },
     ]);
     assert.deepEqual(granted, [s3Grant, second]);
-    assert.deepEqual(frames.map(nameOf), ['renew 3', 'renew 4', 'renew 5', 'renew 6', 'schema', 'message', 'end']);
+    assert.deepEqual(frames.map(nameOf), [
+      'renew 3',
+      'renew 4',
+      'renew 5',
+      'renew 6',
+      'schema',
+      'message',
+      'end',
+    ]);
   });
 
   it('ends the run of who does not read on', async () => {

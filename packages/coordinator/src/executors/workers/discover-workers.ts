@@ -18,7 +18,10 @@ export async function discoverWorkers(options: DiscoveryOptions): Promise<readon
   return [...new Map(found.map((address) => [address.text, address])).values()];
 }
 
-async function addressesOfName({ discoveryName, resolve }: DiscoveryOptions): Promise<readonly WorkerAddress[]> {
+async function addressesOfName({
+  discoveryName,
+  resolve,
+}: DiscoveryOptions): Promise<readonly WorkerAddress[]> {
   if (discoveryName === undefined) return [];
   const { host: name, port } = parseWorkerAddress(discoveryName);
   try {

@@ -80,17 +80,34 @@ after(() => {
 });
 
 const start = frame({ kind: 'schema' }, schema);
-const rows = (changes: { split?: number; rowCount?: number; messageKind?: 'batch' | 'dictionary' } = {}, arrow = batch) =>
-  frame({ kind: 'event', event: { kind: 'message', split: 1, messageKind: 'batch', rowCount: 3, ...changes } }, arrow);
+const rows = (
+  changes: { split?: number; rowCount?: number; messageKind?: 'batch' | 'dictionary' } = {},
+  arrow = batch,
+) =>
+  frame(
+    { kind: 'event', event: { kind: 'message', split: 1, messageKind: 'batch', rowCount: 3, ...changes } },
+    arrow,
+  );
 const end = (changes: { split?: number; rowCount?: bigint } = {}, arrow?: Arrow) =>
   frame({ kind: 'event', event: { kind: 'end', split: 1, rowCount: 3n, statistics, ...changes } }, arrow);
 const failure = (code: 'CANCELLED' | 'SHUTTING_DOWN' | 'EVALUATION_ERROR') =>
-  frame({ kind: 'event', event: { kind: 'error', error: { code, message: 'It failed.', retryable: false } } });
+  frame({
+    kind: 'event',
+    event: { kind: 'error', error: { code, message: 'It failed.', retryable: false } },
+  });
 
 describe('what a worker answers', () => {
   it('is believed where all is as it says', async () => {
     const alive = frame({ kind: 'alive' });
-    const events = await ask([alive, start, rows(), alive, rows(), end({ rowCount: 6n }), end({ split: 2, rowCount: 0n })]);
+    const events = await ask([
+      alive,
+      start,
+      rows(),
+      alive,
+      rows(),
+      end({ rowCount: 6n }),
+      end({ split: 2, rowCount: 0n }),
+    ]);
     assert.deepEqual(
       events.map((event) => `${event.kind} ${event.split}`),
       ['message 1', 'message 1', 'end 1', 'end 2'],
@@ -101,7 +118,11 @@ describe('what a worker answers', () => {
     ['nothing', [], /schema/],
     ['rows before their schema', [rows()], /schema/],
     ['a schema that is none', [frame({ kind: 'schema' }, batch)], /schema/],
-    ['a schema of garbage', [frame({ kind: 'schema' }, { header: Buffer.alloc(64, 0xff), body: nothing })], /malformed/],
+    [
+      'a schema of garbage',
+      [frame({ kind: 'schema' }, { header: Buffer.alloc(64, 0xff), body: nothing })],
+      /malformed/,
+    ],
     ['two schemas', [start, start], /second schema/],
     ['no frames', [{ ...start, metadata: Buffer.from('garbage') }], /frame/],
     ['an empty frame', [{ ...start, metadata: nothing }], /frame/],
@@ -113,18 +134,34 @@ describe('what a worker answers', () => {
     ['another number of rows than the batch has', [start, rows({ rowCount: 4 })], /3 rows, not 4/],
     ['an end twice', [start, rows(), end(), end()], /split 1/],
     ['rows behind the end', [start, rows(), end(), rows()], /split 1/],
-    ['more when all have ended', [start, rows(), end(), end({ split: 2, rowCount: 0n }), rows({ split: 2 })], /all have ended/],
+    [
+      'more when all have ended',
+      [start, rows(), end(), end({ split: 2, rowCount: 0n }), rows({ split: 2 })],
+      /all have ended/,
+    ],
     ['an end with rows', [start, end({ rowCount: 0n }, batch)], /has rows/],
     ['a cut stream', [start, rows(), end()], /too soon/],
     ['a cut split', [start, rows()], /too soon/],
     ['a batch of another schema', [start, rows({}, otherBatch)], /malformed/],
     ['a schema for a batch', [start, rows({}, schema)], /no batch/],
     ['a dictionary that is a batch', [start, rows({ messageKind: 'dictionary' })], /no dictionary/],
-    ['a header of garbage', [start, rows({}, { header: Buffer.alloc(batch.header.length, 0x5a), body: batch.body })], /malformed/],
+    [
+      'a header of garbage',
+      [start, rows({}, { header: Buffer.alloc(batch.header.length, 0x5a), body: batch.body })],
+      /malformed/,
+    ],
     ['no header', [start, rows({}, { header: nothing, body: batch.body })], /malformed/],
-    ['a cut body', [start, rows({}, { header: batch.header, body: batch.body.subarray(0, -8) })], /malformed/],
+    [
+      'a cut body',
+      [start, rows({}, { header: batch.header, body: batch.body.subarray(0, -8) })],
+      /malformed/,
+    ],
     ['no body', [start, rows({}, { header: batch.header, body: nothing })], /malformed/],
-    ['a body of garbage', [start, rows({}, { header: batch.header, body: Buffer.alloc(batch.body.length, 0xa5) })], /malformed/],
+    [
+      'a body of garbage',
+      [start, rows({}, { header: batch.header, body: Buffer.alloc(batch.body.length, 0xa5) })],
+      /malformed/,
+    ],
     ['credentials that it has no use for', [frame({ kind: 'renew', id: 1, table: 7 })], /credentials/],
     ['that it was cancelled', [start, failure('CANCELLED')], /It failed/],
     ['that it stops', [failure('SHUTTING_DOWN')], /It failed/],
@@ -143,7 +180,10 @@ describe('what a worker answers', () => {
     });
 
   it('may be an error of the fragment', async () => {
-    await assert.rejects(ask([failure('EVALUATION_ERROR')]), { code: 'EVALUATION_ERROR', message: 'It failed.' });
+    await assert.rejects(ask([failure('EVALUATION_ERROR')]), {
+      code: 'EVALUATION_ERROR',
+      message: 'It failed.',
+    });
     await assert.rejects(ask([start, rows(), failure('EVALUATION_ERROR')]), { code: 'EVALUATION_ERROR' });
   });
 
@@ -223,7 +263,10 @@ function frame(content: WorkerFrame, arrow: Arrow = { header: nothing, body: not
 
 function messagesOf(columns: Readonly<Record<string, readonly unknown[]>>): readonly [Arrow, Arrow] {
   const vectors = Object.fromEntries(
-    Object.entries(columns).map(([name, values]) => [name, vectorFromArray(values, name === 'id' ? new Int64() : new Utf8())]),
+    Object.entries(columns).map(([name, values]) => [
+      name,
+      vectorFromArray(values, name === 'id' ? new Int64() : new Utf8()),
+    ]),
   );
   const [first, second] = splitIpcStream(tableToIPC(new Table(vectors)));
   assert.ok(first !== undefined && second !== undefined);

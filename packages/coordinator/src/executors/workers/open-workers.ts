@@ -18,7 +18,11 @@ export interface OpenWorkersOptions {
 const heartbeatTimeoutMs = 5000;
 
 /** The workers that are configured; undefined where there are none. Throws CONFIGURATION_ERROR. */
-export async function openWorkers({ config, logger, now }: OpenWorkersOptions): Promise<WorkerRegistry | undefined> {
+export async function openWorkers({
+  config,
+  logger,
+  now,
+}: OpenWorkersOptions): Promise<WorkerRegistry | undefined> {
   const addresses = config['worker.addresses'];
   const discoveryName = config['worker.discovery_name'];
   const secret = config['worker.secret'];
@@ -32,8 +36,7 @@ export async function openWorkers({ config, logger, now }: OpenWorkersOptions): 
     heartbeatTimeoutMs,
     ...(tls === undefined ? {} : { tls }),
   };
-  const resolve = async (name: string) =>
-    (await lookup(name, { all: true })).map(({ address }) => address);
+  const resolve = async (name: string) => (await lookup(name, { all: true })).map(({ address }) => address);
   return createWorkerRegistry({
     discover: () => discoverWorkers({ addresses, discoveryName, resolve }),
     connect: (address, onLost) => createWorkerExecutor(address, { ...shared, onLost }),

@@ -113,8 +113,10 @@ export class WatchedWorker {
       this.facts = facts;
       this.lastSeenMs = this.options.now();
       this.misses = 0;
-      if (previous !== undefined && previous.bootId !== facts.bootId) this.log('info', 'a worker was started again');
-      if (!readsOurTasks(facts.reads)) this.become('incompatible', `it speaks protocol version ${facts.reads.newest}`);
+      if (previous !== undefined && previous.bootId !== facts.bootId)
+        this.log('info', 'a worker was started again');
+      if (!readsOurTasks(facts.reads))
+        this.become('incompatible', `it speaks protocol version ${facts.reads.newest}`);
       else this.become(facts.isDraining ? 'draining' : 'healthy', undefined);
     } catch (caught) {
       if (signal.aborted) return;

@@ -240,7 +240,11 @@ describe('the registry of workers', () => {
 describe('discovery', () => {
   it('has each address once, those of a name with the name that their certificates have', async () => {
     const resolve = async () => ['10.0.0.7', 'fd00::7'];
-    const found = await discoverWorkers({ addresses: ['10.0.0.7:50052', '[::1]:1'], discoveryName: 'workers.local:50052', resolve });
+    const found = await discoverWorkers({
+      addresses: ['10.0.0.7:50052', '[::1]:1'],
+      discoveryName: 'workers.local:50052',
+      resolve,
+    });
     assert.deepEqual(
       found.map(({ text, host, port, certificateName }) => [text, host, port, certificateName]),
       [
@@ -257,7 +261,10 @@ describe('discovery', () => {
     };
     const options = { addresses: ['a:1'], discoveryName: 'workers.local:1' };
     const found = await discoverWorkers({ ...options, resolve: failing('ENOTFOUND') });
-    assert.deepEqual(found.map(({ text }) => text), ['a:1']);
+    assert.deepEqual(
+      found.map(({ text }) => text),
+      ['a:1'],
+    );
     await assert.rejects(discoverWorkers({ ...options, resolve: failing('EAI_AGAIN') }), /EAI_AGAIN/);
   });
 });

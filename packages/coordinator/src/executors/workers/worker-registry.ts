@@ -66,7 +66,10 @@ export function createWorkerRegistry(options: WorkerRegistryOptions): WorkerRegi
     stop.abort();
     await watching;
     for (const worker of leaving.keys()) worker.executor.close();
-    await Promise.all([...[...workers.values()].map((worker) => worker.close({ afterTasks: false })), ...leaving.values()]);
+    await Promise.all([
+      ...[...workers.values()].map((worker) => worker.close({ afterTasks: false })),
+      ...leaving.values(),
+    ]);
   };
   return {
     healthy: () =>
