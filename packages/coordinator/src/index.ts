@@ -6,14 +6,14 @@ export type {
   EmbeddedRunOptions,
   EmbeddedService,
 } from './embedded/embedded-service.js';
-export { openScanLock, type ScanLockOptions } from './identity/lifecycle/open-scan-lock.js';
-export type { ScanLock } from './identity/lifecycle/scan-lock.js';
-export type { SignInFacts } from './identity/open-identity.js';
-export { SessionStore } from './identity/session-store.js';
-export { startCoordinator } from './start-coordinator.js';
 export {
   createLambdaExecutor,
   type LambdaExecutor,
   type LambdaExecutorOptions,
 } from './executors/lambda/lambda-executor.js';
 export { openLambdaExecutor } from './executors/lambda/open-lambda-executor.js';
+export { openScanLock, type ScanLockOptions } from './identity/lifecycle/open-scan-lock.js';
+export type { ScanLock } from './identity/lifecycle/scan-lock.js';
+export type { SignInFacts } from './identity/open-identity.js';
+export { SessionStore } from './identity/session-store.js';
+export { startCoordinator } from './start-coordinator.js';

@@ -5,7 +5,12 @@ import { serviceSettings } from './settings-service.js';
 import { signInSettings } from './settings-sign-in.js';
 
 /** Every configuration key by its TOML path, in the order of the documentation. */
-export const settings = { ...serviceSettings, ...signInSettings, ...resourceSettings, ...lambdaSettings } as const;
+export const settings = {
+  ...serviceSettings,
+  ...signInSettings,
+  ...resourceSettings,
+  ...lambdaSettings,
+} as const;
 
 export type ConfigKey = keyof typeof settings;
 
