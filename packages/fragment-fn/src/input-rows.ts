@@ -67,7 +67,7 @@ async function ingestPart(
     await lease.ingest({ catalog, schema, table }, checked, signal);
   } catch (error) {
     throwIfAborted(signal);
-    if (error instanceof QueryError && error.code === 'INVALID_ARGUMENT') await readRest(pieces, check);
+    if (error instanceof QueryError && error.category === 'user') await readRest(pieces, check);
     throw error;
   } finally {
     await pieces.return?.();

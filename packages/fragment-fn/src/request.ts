@@ -68,7 +68,10 @@ export type InputRows =
   | { readonly kind: 'bytes'; readonly stream: Uint8Array }
   /** Each an Arrow IPC stream of its own, one behind the other. */
   | { readonly kind: 'parts'; readonly parts: readonly InputPart[] }
-  /** In this process only: one Arrow IPC stream as it comes. It is opened once, and read to its end or returned early. */
+  /**
+   * In this process only: one Arrow IPC stream as it comes. It is opened at most once, and read to its end or returned
+   * early. Of several such tables one is read after the other, in their order.
+   */
   | { readonly kind: 'stream'; open(signal: AbortSignal): AsyncIterable<Uint8Array> };
 
 export interface InputPart {

@@ -1,12 +1,5 @@
 /** Runs planned statements: admission, the fragment, tracking, and the stream to the client. */
-import {
-  type Logger,
-  linkAbort,
-  type OpenSpan,
-  openSpan,
-  QueryError,
-  withLogContext,
-} from '@svc/base';
+import { type Logger, linkAbort, type OpenSpan, openSpan, QueryError, withLogContext } from '@svc/base';
 import type { ResultStream } from '@svc/flight';
 import {
   type EnvironmentDependencies,

@@ -1,7 +1,14 @@
 /** What a fragment needs around it, where its tables' files lie in stores. */
 import { type Metrics, QueryError } from '@svc/base';
 import type { EnginePool } from '@svc/engine';
-import { type Connections, createHttpStore, type ObjectStore, type StorageTraffic, type TableScan } from '@svc/lake';
+import {
+  type Connections,
+  createConnections,
+  createHttpStore,
+  type ObjectStore,
+  type StorageTraffic,
+  type TableScan,
+} from '@svc/lake';
 import type { FragmentEnvironment } from '../leased-fragment.js';
 import type { FragmentRequest } from '../request.js';
 import type { FragmentSplit } from '../splits/split-task.js';
@@ -15,7 +22,7 @@ export interface EnvironmentDependencies extends TableStaging {
   /** Brings files that a statement of the command line names. */
   readonly stageFiles?: FragmentEnvironment['stageFiles'];
   readonly metrics: Metrics;
-  /** Of those who read parts of earlier stages at pre-signed addresses. Default: their own. */
+  /** For parts of earlier stages at pre-signed addresses. Default: those of each fragment are its own. */
   readonly connections?: Connections | undefined;
   readonly traffic?: StorageTraffic | undefined;
 }
@@ -48,6 +55,7 @@ export function environmentOf(
       throw new QueryError('INTERNAL_ERROR', `The table ${scan.tableName} has no store.`);
     return store;
   };
+  let { connections } = dependencies;
   return {
     pool,
     ...(stageFiles && { stageFiles }),
@@ -78,8 +86,9 @@ export function environmentOf(
     readPart(table, { place, bytes }, signal) {
       if (place.kind === 'url') {
         // A store of its own: it knows the address, which is a secret, no longer than the part is read.
-        const { connections, traffic } = dependencies;
-        return readPart(createHttpStore({ connections, traffic }), { location: place.url, bytes }, signal);
+        connections ??= createConnections();
+        const web = createHttpStore({ connections, traffic: dependencies.traffic });
+        return readPart(web, { location: place.url, bytes }, signal);
       }
       const store = stores[fragment.tables.indexOf(table)];
       if (store === undefined)

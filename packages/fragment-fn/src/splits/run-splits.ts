@@ -96,7 +96,7 @@ class SplitsOnLease {
     await bindTables(this.#fragment, whole);
     const first = await this.#startSplit(0, { staged: whole, stagingMs: performance.now() - began });
     // A caller that went away may not come back for its events.
-    const onAbort = () => void this.close();
+    const onAbort = () => void this.close().catch(() => undefined);
     if (link.signal.aborted) throwIfAborted(link.signal);
     link.signal.addEventListener('abort', onAbort, { once: true });
     return { schema: first.result.schema, events: this.#pulled(first) };
@@ -216,6 +216,7 @@ class SplitsOnLease {
       // What has not been read yet stays readable.
       if (isLast) await this.#fragment.lease.release();
     });
+    this.#engineDone.catch(() => undefined); // Reported to whoever reads.
     return running;
   }
 

@@ -97,6 +97,9 @@ export function oneOf<T extends string>(values: Readonly<Record<T, number>>): Co
   };
 }
 
+/** What is sent in a byte may take many in memory. */
+const maxEntries = 2 ** 22;
+
 export function list<T>(codec: Codec<T>): Codec<readonly T[]> {
   return {
     write(out, values) {
@@ -104,7 +107,10 @@ export function list<T>(codec: Codec<T>): Codec<readonly T[]> {
     },
     read(input) {
       const values: T[] = [];
-      while (input.remaining > 0) values.push(input.sized(values.length, () => codec.read(input)));
+      while (input.remaining > 0) {
+        if (values.length === maxEntries) input.fail('has too many entries');
+        values.push(input.sized(values.length, () => codec.read(input)));
+      }
       return values;
     },
   };
@@ -116,7 +122,10 @@ export const uintList: Codec<readonly number[]> = {
   },
   read(input) {
     const values: number[] = [];
-    while (input.remaining > 0) values.push(input.uint());
+    while (input.remaining > 0) {
+      if (values.length === maxEntries) input.fail('has too many entries');
+      values.push(input.uint());
+    }
     return values;
   },
 };
