@@ -5,7 +5,7 @@ export {
   type FragmentOfStores,
 } from './environment/store-environment.js';
 export { createTableStaging, type TableStaging } from './environment/table-staging.js';
-export { type Frame, readFrames } from './function/frames.js';
+export { encodeFrame, type Frame, readFrames } from './function/frames.js';
 export {
   functionProtocolVersion,
   type InvocationOrder,
