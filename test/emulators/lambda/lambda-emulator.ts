@@ -23,10 +23,7 @@ export interface Faults {
   readonly slow?: number;
 }
 
-export interface EmulatorOptions
-  extends Partial<SandboxLimits>,
-    Partial<PaceOptions>,
-    Partial<RampOptions> {
+export interface EmulatorOptions extends Partial<SandboxLimits>, Partial<PaceOptions>, Partial<RampOptions> {
   /** Of the function: index.mjs and what it needs. */
   readonly bundleFolder: string;
   readonly functionName: string;
@@ -291,7 +288,8 @@ class Emulator {
         if (waitMs > 0) await sleep(waitMs, undefined, { signal: gone.signal }).catch(() => undefined);
         await send(response, 'PayloadChunk', body);
       }
-      if (kind === kindOf.error) return { ErrorCode: 'Unhandled', ErrorDetails: Buffer.from(body).toString() };
+      if (kind === kindOf.error)
+        return { ErrorCode: 'Unhandled', ErrorDetails: Buffer.from(body).toString() };
       hasEnded = kind === kindOf.end;
     }
     if (hasEnded) return undefined;
