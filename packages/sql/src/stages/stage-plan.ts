@@ -4,7 +4,7 @@
  * (aggregates, top-n, limits, distinct rows), and else above the rows of all pieces.
  */
 import { mapInputs } from '../plan/map-inputs.js';
-import type { GetNode, JoinNode, OrderNode, PlanNode } from '../plan/plan-node.js';
+import type { GetNode, JoinNode, JoinType, OrderNode, PlanNode } from '../plan/plan-node.js';
 import { inputsOf } from '../plan/read-plan.js';
 import { type PlannedScan, scansByNode } from '../scan/scan-requests.js';
 import { narrowPlan } from './narrow-plan.js';
@@ -142,6 +142,15 @@ function createStager(
     return isCorrelated(node) ? gatherCorrelated(node) : once(node);
   }
 
+  /** Where a join only asks whether there is a partner, each one is handed on once. */
+  function partners(join: Extract<PlanNode, { readonly left: PlanNode }>, side: 'left' | 'right'): PlanNode {
+    const rows = join[side];
+    if (join.kind !== 'join' || join.flavour === 'delim' || reach(rows) === 0) return rows;
+    return partnerSides[join.joinType] === side
+      ? { kind: 'distinct', on: false, targets: [], orders: [], child: rows }
+      : rows;
+  }
+
   function define({ cteIndex, definition }: Extract<PlanNode, { readonly kind: 'materialized-cte' }>): void {
     ctes.set(cteIndex, { node: once(definition), bytes: weight(definition) });
   }
@@ -165,13 +174,13 @@ function createStager(
       case 'cross-product': {
         const side = dividedSide(node);
         if (side === 'left') {
-          const right = beside(node.right);
+          const right = beside(partners(node, 'right'));
           return distribute(node.left).map(({ node: left, split }) => ({
             node: { ...node, left, right },
             split,
           }));
         }
-        const left = beside(node.left);
+        const left = beside(partners(node, 'left'));
         return distribute(node.right).map(({ node: right, split }) => ({
           node: { ...node, left, right },
           split,
@@ -253,6 +262,15 @@ function createStager(
 
   return { gather };
 }
+
+/** The side of which a join answers nothing but whether it has a partner. */
+const partnerSides: Readonly<Partial<Record<JoinType, 'left' | 'right'>>> = {
+  SEMI: 'right',
+  ANTI: 'right',
+  MARK: 'right',
+  RIGHT_SEMI: 'left',
+  RIGHT_ANTI: 'left',
+};
 
 type Above = Extract<PlanNode, { readonly kind: 'aggregate' | 'distinct' | 'top-n' | 'limit' }>;
 
