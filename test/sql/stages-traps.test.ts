@@ -72,6 +72,7 @@ const equal: Readonly<Record<string, readonly string[]>> = {
     'SELECT id, (SELECT count(*) FROM b WHERE b.v < a.v) FROM a WHERE v > (SELECT avg(v) FROM a)',
     'SELECT id, (SELECT s FROM b WHERE b.id < a.id ORDER BY b.id DESC LIMIT 1) FROM a',
     'SELECT id, (SELECT v FROM e) FROM a',
+    'SELECT id, (WITH x AS MATERIALIZED (SELECT * FROM b) SELECT max(x.v) + count(y.v) FROM x JOIN x y ON x.id = y.id WHERE x.k = a.k AND y.v > a.v) FROM a',
     'SELECT a.id, x.* FROM a, LATERAL (SELECT b.v, b.id FROM b WHERE b.k = a.k AND b.v > a.v) x',
   ],
   'joins of every type': [

@@ -88,6 +88,10 @@ function createStager(
   }
 
   function gatherCorrelated(node: PlanNode): PlanNode {
+    if (node.kind === 'materialized-cte' && !isCorrelated(node.definition)) {
+      define(node);
+      return gather(node.child);
+    }
     return mapInputs(node, beside);
   }
 
