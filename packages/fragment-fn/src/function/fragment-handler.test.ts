@@ -49,7 +49,12 @@ async function openFunction(changes: Partial<HandlerParts> = {}) {
     for (const { id } of task.request.splits) {
       throwIfAborted(signal);
       nowMs += secondsOfSplit * 1000;
-      const message = { kind: 'batch', header: new Uint8Array(8), body: new Uint8Array(64), rowCount: 1 } as const;
+      const message = {
+        kind: 'batch',
+        header: new Uint8Array(8),
+        body: new Uint8Array(64),
+        rowCount: 1,
+      } as const;
       yield {
         kind: 'message',
         split: id,
