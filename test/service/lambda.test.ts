@@ -228,6 +228,35 @@ describe('Lambda', () => {
     assert.match(await lambda.metrics(), new RegExp(`svc_lambda_throttles_total ${throttled}\\b`));
   });
 
+  it('kills, throttles and slows by a seed: what is sent again is whole', async () => {
+    const seed = Number(process.env['SVC_TEST_SEED'] ?? 20_260_101);
+    lambda = await startLambda({ emulator: { faults: { seed, kill: 0.05, throttle: 0.2, slow: 0.02 } } });
+    const again = async (task: FragmentTask): Promise<unknown> => {
+      for (let attempt = 1; ; attempt += 1)
+        try {
+          return await read(task);
+        } catch (error) {
+          if (!lost(error) || attempt === 5) throw error;
+        }
+    };
+    const numbers = Array.from({ length: 24 }, (_, n) => n);
+    const sql = (n: number) => `SELECT sum(i % ${n + 2})::BIGINT FROM range(100000) r(i)`;
+    const answers = await Promise.all(numbers.map((n) => again(taskOf(sql(n)))));
+    lambda.emulator.setFaults(undefined);
+    for (const n of numbers)
+      assert.deepEqual(answers[n], await read(taskOf(sql(n))), `seed ${seed}, ${sql(n)}`);
+    assert.ok(lambda.emulator.counts.throttled > 0);
+    assert.equal(lambda.spool.objects.size, 0);
+  });
+
+  it('gives a small /tmp, which is enough for many splits', { skip: smallDisks() }, async () => {
+    lambda = await startLambda({ emulator: { temporaryBytes: 24 * MB, mountsDisk: true } });
+    const rows = await read(await tableTask(orders, 'sales.orders', 'SELECT max(id) FROM orders'));
+    assert.equal(rows.flat().sort((a, b) => Number(b) - Number(a))[0], 20_479n);
+    assert.deepEqual(await read(taskOf('SELECT 1')), [[1]]);
+    assert.equal(lambda.emulator.counts.coldStarts, 1);
+  });
+
   it('without the function is no executor', async () => {
     lambda = await startLambda({ executor: { functionName: 'another' } });
     await assert.rejects(
@@ -254,4 +283,11 @@ function lost(error: unknown): boolean {
 
 function refused(error: unknown): boolean {
   return error instanceof QueryError && error.code === 'FRAGMENT_REFUSED';
+}
+
+/** Only root can mount one. */
+function smallDisks(): string | false {
+  return process.platform === 'linux' && process.getuid?.() === 0
+    ? false
+    : 'only root can mount a small disk';
 }

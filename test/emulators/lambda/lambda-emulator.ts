@@ -212,14 +212,14 @@ class Emulator {
   async #start(): Promise<Sandbox> {
     this.counts.coldStarts += 1;
     const { bundleFolder, folder, environment, functionName, coldStartMs } = this.#options;
-    const left = this.#folders.pop();
     this.#nextFolder += 1;
+    const ownFolder = this.#folders.pop() ?? join(folder, `sandbox-${this.#nextFolder}`);
     await mkdir(folder, { recursive: true });
     await sleep(coldStartMs);
     const sandbox = await Sandbox.start({
       ...this.#options,
       bundle: join(bundleFolder, 'index.mjs'),
-      folder: left ?? join(folder, `sandbox-${this.#nextFolder}`),
+      folder: ownFolder,
       environment: { ...environment, AWS_LAMBDA_FUNCTION_NAME: functionName },
       onLog: (text) => {
         this.log += text;

@@ -28,7 +28,11 @@ async function newKeys(kid?: string) {
   return { publicJson, privateKey, privateJson: JSON.stringify({ keys: [privateKey] }) };
 }
 
-async function open(changes: Partial<InvocationOrder> = {}, change = (sealed: string) => sealed, atMs = nowMs) {
+async function open(
+  changes: Partial<InvocationOrder> = {},
+  change = (sealed: string) => sealed,
+  atMs = nowMs,
+) {
   const { publicJson, privateJson } = await newKeys();
   const task = encodeTask({ request: plainRequest(), grants: [] });
   const sealed = await seal(packOrder({ ...order, ...changes }, task), await readSealingKey(publicJson));
@@ -92,7 +96,8 @@ describe('a key', () => {
 });
 
 function refused(says: RegExp): (error: unknown) => boolean {
-  return (error) => error instanceof QueryError && error.code === 'FRAGMENT_REFUSED' && says.test(error.message);
+  return (error) =>
+    error instanceof QueryError && error.code === 'FRAGMENT_REFUSED' && says.test(error.message);
 }
 
 function wrongKey(secret: string): (error: unknown) => boolean {
