@@ -67,8 +67,12 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Coo
   const pool = createHostPool(poolOptions(config, logger));
   try {
     const lake = await openLake(config, { metrics, now: options.now ?? Date.now });
-    const workers = await openWorkers({ config, logger, now: options.now ?? Date.now });
-    return assemble(options, { pool, lake, identity, audit, workers, lock: await openScanLock(options) });
+    const lock = await openScanLock(options);
+    const workers = await openWorkers({ config, logger, now: options.now ?? Date.now }).catch((error: unknown) => {
+      lock.close();
+      throw error;
+    });
+    return assemble(options, { pool, lake, identity, audit, workers, lock });
   } catch (error) {
     await pool.destroy();
     await audit?.close(auditFlushMs);

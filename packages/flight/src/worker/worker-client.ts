@@ -38,7 +38,7 @@ export interface ExchangeCall extends Disposable {
 }
 
 /** What a worker may send before it is read: some batches, so that the wire is busy while one is looked at. */
-const WINDOW_BYTES = 8 * 1024 * 1024;
+const WINDOW_BYTES = 4 * 1024 * 1024;
 
 /** Errors are QueryErrors with the worker's code; PEER_UNAVAILABLE where nobody answers. */
 export function createWorkerClient(options: WorkerClientOptions): WorkerClient {
