@@ -3,7 +3,15 @@
  * back in the same call. It knows nothing of gRPC: a server of `@svc/flight` calls it.
  */
 import { createHash, type KeyObject, timingSafeEqual } from 'node:crypto';
-import { abortable, errorFields, type Logger, linkAbort, openSpan, QueryError, withLogContext } from '@svc/base';
+import {
+  abortable,
+  errorFields,
+  type Logger,
+  linkAbort,
+  openSpan,
+  QueryError,
+  withLogContext,
+} from '@svc/base';
 import type { SplitRun } from '../splits/split-task.js';
 import { decodeTask, maxTaskBytes, type RemoteTask } from '../wire/task-codec.js';
 import { type AnswerMessage, answerFrames } from './answer-frames.js';
