@@ -236,7 +236,7 @@ describe('svc worker', () => {
       env: { SVC_WORKER__ALLOW_LOCAL_FILES: 'false' },
     });
     await assert.rejects(worker.executor().start(await ordersTask(orders), never), {
-      code: 'FRAGMENT_REFUSED',
+      code: 'NOT_SUPPORTED',
     });
   });
 
