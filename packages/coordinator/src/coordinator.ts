@@ -68,10 +68,12 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Coo
   try {
     const lake = await openLake(config, { metrics, now: options.now ?? Date.now });
     const lock = await openScanLock(options);
-    const workers = await openWorkers({ config, logger, now: options.now ?? Date.now }).catch((error: unknown) => {
-      lock.close();
-      throw error;
-    });
+    const workers = await openWorkers({ config, logger, now: options.now ?? Date.now }).catch(
+      (error: unknown) => {
+        lock.close();
+        throw error;
+      },
+    );
     return assemble(options, { pool, lake, identity, audit, workers, lock });
   } catch (error) {
     await pool.destroy();
