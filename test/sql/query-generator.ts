@@ -43,7 +43,8 @@ export const generatedTableStatements: readonly string[] = [
   ['e', 0],
 ].map(([name, rows], index) => {
   const value = (salt: number, count: number) => `(hash(i * 100 + ${salt} + ${index * 7919}) % ${count})`;
-  const sparse = (salt: number, sql: string) => `CASE WHEN ${value(salt + 50, 6)} = 0 THEN NULL ELSE ${sql} END`;
+  const sparse = (salt: number, sql: string) =>
+    `CASE WHEN ${value(salt + 50, 6)} = 0 THEN NULL ELSE ${sql} END`;
   return `CREATE TABLE ${name} AS SELECT i::INTEGER id, (${sparse(1, value(1, 9))})::INTEGER k,
     (${sparse(2, `${value(2, 200)}::BIGINT - 100`)})::BIGINT v,
     (${sparse(3, `(${value(3, 2000)}::BIGINT - 1000) / 100`)})::DECIMAL(9,2) d,
@@ -82,8 +83,13 @@ class Generator {
     const isExact = !/avg|stddev|var_pop|median|quantile/.test(body + prefix);
     if (isExact && this.#chance(0.4)) {
       const orders = kinds.map((_kind, index) => `${index + 1}${this.#direction()}`);
-      const limit = this.#chance(0.6) ? ` LIMIT ${this.#below(12)}${this.#chance(0.4) ? ` OFFSET ${this.#below(6)}` : ''}` : '';
-      return { sql: `${prefix}SELECT * FROM (${body}) q ORDER BY ${orders.join(', ')}${limit}`, isOrdered: true };
+      const limit = this.#chance(0.6)
+        ? ` LIMIT ${this.#below(12)}${this.#chance(0.4) ? ` OFFSET ${this.#below(6)}` : ''}`
+        : '';
+      return {
+        sql: `${prefix}SELECT * FROM (${body}) q ORDER BY ${orders.join(', ')}${limit}`,
+        isOrdered: true,
+      };
     }
     return { sql: prefix + body, isOrdered: false };
   }
@@ -105,7 +111,9 @@ class Generator {
   }
 
   #kinds(count: number): readonly Kind[] {
-    return Array.from({ length: count }, () => this.#pick<Kind>(['int', 'int', 'decimal', 'double', 'text', 'date', 'bool']));
+    return Array.from({ length: count }, () =>
+      this.#pick<Kind>(['int', 'int', 'decimal', 'double', 'text', 'date', 'bool']),
+    );
   }
 
   #direction(): string {
@@ -113,17 +121,31 @@ class Generator {
   }
 
   #setOperation(kinds: readonly Kind[], depth: number): string {
-    const word = this.#pick(['UNION ALL', 'UNION ALL', 'UNION', 'INTERSECT', 'EXCEPT', 'INTERSECT ALL', 'EXCEPT ALL']);
+    const word = this.#pick([
+      'UNION ALL',
+      'UNION ALL',
+      'UNION',
+      'INTERSECT',
+      'EXCEPT',
+      'INTERSECT ALL',
+      'EXCEPT ALL',
+    ]);
     return `(${this.#query(kinds, depth - 1)}) ${word} (${this.#query(kinds, depth - 1)})`;
   }
 
   /** A SELECT of columns of these kinds. */
   #query(kinds: readonly Kind[], depth: number, outer?: From): string {
     if (depth > 0 && this.#chance(0.08)) return this.#setOperation(kinds, depth);
+    if (depth > 0 && outer === undefined && this.#chance(0.05)) {
+      const name = this.#name('n');
+      const columns = kinds.map((_kind, index) => `c${index}`).join(', ');
+      const definition = `WITH ${name}(${columns}) AS MATERIALIZED (${this.#query(kinds, depth - 1)})`;
+      return `${definition} SELECT ${columns} FROM ${name} ${this.#pick(['UNION ALL', 'EXCEPT', 'INTERSECT ALL'])} SELECT ${columns} FROM ${name}`;
+    }
     const from = this.#from(depth);
     const where = this.#chance(0.6) ? ` WHERE ${this.#condition(from, depth, outer)}` : '';
     const choice = this.#random();
-    if (choice < 0.45) return this.#aggregation(kinds, from, where, depth);
+    if (choice < 0.45) return this.#aggregation(kinds, from, where);
     if (choice < 0.6 && outer === undefined) {
       const windows = this.#windowed(kinds, from, where);
       if (windows !== undefined) return windows;
@@ -137,7 +159,7 @@ class Generator {
     return sql;
   }
 
-  #aggregation(kinds: readonly Kind[], from: From, where: string, depth: number): string {
+  #aggregation(kinds: readonly Kind[], from: From, where: string): string {
     const groupCount = this.#chance(0.75) ? 1 + this.#below(2) : 0;
     const groups = Array.from({ length: groupCount }, () => {
       const kind = this.#pick<Kind>(['int', 'text', 'bool', 'date']);
@@ -149,13 +171,15 @@ class Generator {
       const [group] = index >= 0 && this.#chance(0.7) ? unused.splice(index, 1) : [];
       return group?.sql ?? this.#aggregate(kind, from);
     });
-    const having = groupCount > 0 && this.#chance(0.2) ? ` HAVING ${this.#aggregate('int', from)} ${this.#comparison()} ${this.#below(20)}` : '';
+    const having =
+      groupCount > 0 && this.#chance(0.2)
+        ? ` HAVING ${this.#aggregate('int', from)} ${this.#comparison()} ${this.#below(20)}`
+        : '';
     const keys = groups.map(({ sql }) => sql);
     const by =
       groupCount === 0
         ? ''
         : ` GROUP BY ${this.#chance(0.15) ? `${this.#pick(['ROLLUP', 'CUBE'])} (${keys.join(', ')})` : keys.join(', ')}`;
-    void depth;
     return `SELECT ${list.join(', ')} FROM ${from.sql}${where}${by}${having}`;
   }
 
@@ -163,7 +187,10 @@ class Generator {
     const { key } = from;
     const over = (order: string) =>
       `OVER (${this.#chance(0.6) ? `PARTITION BY ${this.#value(this.#pick<Kind>(['int', 'text', 'bool']), from, 0)}` : ''}${order})`;
-    const total = key === undefined ? undefined : ` ORDER BY ${this.#value('int', from, 0)}${this.#direction()}, ${key.join(', ')}`;
+    const total =
+      key === undefined
+        ? undefined
+        : ` ORDER BY ${this.#value('int', from, 0)}${this.#direction()}, ${key.join(', ')}`;
     const list = kinds.map((kind) => {
       const value = this.#value(kind, from, 0);
       if (this.#chance(0.4)) return value;
@@ -199,8 +226,10 @@ class Generator {
     const value = this.#value(kind, from, 1);
     const extreme = `${this.#pick(['min', 'max'])}(${value})${filter}`;
     const { key } = from;
-    const by = key === undefined ? undefined : `(${key.map((each) => `coalesce(${each}, -1) `).join('* 1000 + ')})`;
-    if (by !== undefined && key?.length === 1 && this.#chance(0.1)) return `${this.#pick(['arg_min', 'arg_max'])}(${value}, ${by})${filter}`;
+    const by =
+      key === undefined ? undefined : `(${key.map((each) => `coalesce(${each}, -1) `).join('* 1000 + ')})`;
+    if (by !== undefined && key?.length === 1 && this.#chance(0.1))
+      return `${this.#pick(['arg_min', 'arg_max'])}(${value}, ${by})${filter}`;
     const any = this.#value(this.#pick<Kind>(['int', 'decimal', 'text', 'date', 'double', 'bool']), from, 1);
     switch (kind) {
       case 'int':
@@ -227,7 +256,12 @@ class Generator {
           extreme,
         ]);
       case 'text':
-        return this.#pick([extreme, extreme, `string_agg(${value}, '+' ORDER BY ${value})${filter}`, `list(${value} ORDER BY ${value})::VARCHAR`]);
+        return this.#pick([
+          extreme,
+          extreme,
+          `string_agg(${value}, '+' ORDER BY ${value})${filter}`,
+          `list(${value} ORDER BY ${value})::VARCHAR`,
+        ]);
       case 'bool':
         return this.#pick([`${this.#pick(['bool_and', 'bool_or'])}(${value})${filter}`, extreme]);
       case 'date':
@@ -269,15 +303,28 @@ class Generator {
   }
 
   #join(left: From, right: From): From {
-    const type = this.#pick(['JOIN', 'JOIN', 'LEFT JOIN', 'LEFT JOIN', 'RIGHT JOIN', 'FULL JOIN', 'SEMI JOIN', 'ANTI JOIN', 'CROSS JOIN']);
+    const type = this.#pick([
+      'JOIN',
+      'JOIN',
+      'LEFT JOIN',
+      'LEFT JOIN',
+      'RIGHT JOIN',
+      'FULL JOIN',
+      'SEMI JOIN',
+      'ANTI JOIN',
+      'CROSS JOIN',
+    ]);
     const kinds = left.columns.filter(({ kind }) => right.columns.some((other) => other.kind === kind));
     const key = left.key && right.key && [...left.key, ...right.key];
     const both = { columns: [...left.columns, ...right.columns], key };
     const shared = kinds.filter(({ kind }) => kind !== 'bool' || this.#chance(0.3));
-    if (type === 'CROSS JOIN' || shared.length === 0) return { sql: `${left.sql} CROSS JOIN ${right.sql}`, ...both };
+    if (type === 'CROSS JOIN' || shared.length === 0)
+      return { sql: `${left.sql} CROSS JOIN ${right.sql}`, ...both };
     const column = this.#pick(shared);
     const other = this.#pick(right.columns.filter(({ kind }) => kind === column.kind));
-    const conditions = [`${column.sql} ${this.#pick(['=', '=', '=', '=', 'IS NOT DISTINCT FROM', '<', '<>'])} ${other.sql}`];
+    const conditions = [
+      `${column.sql} ${this.#pick(['=', '=', '=', '=', 'IS NOT DISTINCT FROM', '<', '<>'])} ${other.sql}`,
+    ];
     if (this.#chance(0.3)) conditions.push(this.#simpleCondition(this.#chance(0.5) ? right : left));
     if (this.#chance(0.2)) {
       const more = this.#pick(shared);
@@ -297,14 +344,17 @@ class Generator {
     if (this.#chance(0.3)) parts.push(this.#onePredicate(from, depth, outer));
     const joined = parts.join(this.#pick([' AND ', ' AND ', ' OR ']));
     const correlated = outer && this.#correlation(from, outer);
-    const all = correlated === undefined ? joined : this.#chance(0.5) ? correlated : `(${joined}) AND ${correlated}`;
+    const all =
+      correlated === undefined ? joined : this.#chance(0.5) ? correlated : `(${joined}) AND ${correlated}`;
     return this.#chance(0.1) ? `NOT (${all})` : all;
   }
 
   #correlation(from: From, outer: From): string | undefined {
     const column = this.#pick(from.columns);
     const others = outer.columns.filter(({ kind }) => kind === column.kind);
-    return others.length === 0 ? undefined : `${column.sql} ${this.#pick(['=', '=', '=', '<', '<>'])} ${this.#pick(others).sql}`;
+    return others.length === 0
+      ? undefined
+      : `${column.sql} ${this.#pick(['=', '=', '=', '<', '<>'])} ${this.#pick(others).sql}`;
   }
 
   #onePredicate(from: From, depth: number, outer?: From): string {
@@ -344,7 +394,9 @@ class Generator {
       case 2:
         return `${value} BETWEEN ${this.#constant(kind)} AND ${this.#constant(kind)}`;
       case 3:
-        return kind === 'text' ? `${value} ${this.#pick(['LIKE', 'NOT LIKE', 'ILIKE'])} ${this.#pick(["'a%'", "'%a%'", "'_a_'", "'%t'"])}` : `${value} ${this.#comparison()} ${this.#value(kind, from, 1)}`;
+        return kind === 'text'
+          ? `${value} ${this.#pick(['LIKE', 'NOT LIKE', 'ILIKE'])} ${this.#pick(["'a%'", "'%a%'", "'_a_'", "'%t'"])}`
+          : `${value} ${this.#comparison()} ${this.#value(kind, from, 1)}`;
       default:
         return `${value} ${this.#comparison()} ${this.#constant(kind)}`;
     }
@@ -353,7 +405,7 @@ class Generator {
   #constant(kind: Kind): string {
     switch (kind) {
       case 'int':
-        return String(this.#below(40) - 10);
+        return `(${this.#below(40) - 10})`;
       case 'decimal':
         return `${this.#below(20) - 10}.${this.#below(10)}5`;
       case 'double':
@@ -379,17 +431,55 @@ class Generator {
     ];
     switch (kind) {
       case 'int':
-        return this.#pick([...shared, `(${value('int')} + 3)`, `(${value('int')} % 5)`, `(${value('int')} // 3)`, `abs(${value('int')})`, `length(${value('text')})`, `month(${value('date')})`, `greatest(${value('int')}, 5)`]);
+        return this.#pick([
+          ...shared,
+          `(${value('int')} + 3)`,
+          `(${value('int')} % 5)`,
+          `(${value('int')} // 3)`,
+          `abs(${value('int')})`,
+          `length(${value('text')})`,
+          `month(${value('date')})`,
+          `greatest(${value('int')}, 5)`,
+        ]);
       case 'decimal':
-        return this.#pick([...shared, `(${value('decimal')} + 1.25)`, `(${value('decimal')} * 2.5)`, `(${value('decimal')} - ${value('decimal')})`, `round(${value('decimal')}, 1)`, `(-(${value('decimal')})::DECIMAL(9,2))`]);
+        return this.#pick([
+          ...shared,
+          `(${value('decimal')} + 1.25)`,
+          `(${value('decimal')} * 2.5)`,
+          `(${value('decimal')} - ${value('decimal')})`,
+          `round(${value('decimal')}, 1)`,
+          `(-(${value('decimal')})::DECIMAL(9,2))`,
+        ]);
       case 'double':
-        return this.#pick([...shared, `(${value('double')} * 2)`, `(${value('double')} + 0.5)`, `${value('int')}::DOUBLE`]);
+        return this.#pick([
+          ...shared,
+          `(${value('double')} * 2)`,
+          `(${value('double')} + 0.5)`,
+          `${value('int')}::DOUBLE`,
+        ]);
       case 'text':
-        return this.#pick([...shared, `(${value('text')} || 'x')`, `upper(${value('text')})`, `substring(${value('text')}, 1, 2)`, `${value('int')}::VARCHAR`, `concat(${value('text')}, '-', ${value('text')})`]);
+        return this.#pick([
+          ...shared,
+          `(${value('text')} || 'x')`,
+          `upper(${value('text')})`,
+          `substring(${value('text')}, 1, 2)`,
+          `${value('int')}::VARCHAR`,
+          `concat(${value('text')}, '-', ${value('text')})`,
+        ]);
       case 'date':
-        return this.#pick([...shared, `(${value('date')} + 3)`, `date_trunc('month', ${value('date')})::DATE`, `(${value('date')} + INTERVAL 1 MONTH)::DATE`]);
+        return this.#pick([
+          ...shared,
+          `(${value('date')} + 3)`,
+          `date_trunc('month', ${value('date')})::DATE`,
+          `(${value('date')} + INTERVAL 1 MONTH)::DATE`,
+        ]);
       case 'bool':
-        return this.#pick([...shared, `(${value('int')} > 3)`, `(${value('text')} IS NULL)`, `(NOT ${value('bool')})`]);
+        return this.#pick([
+          ...shared,
+          `(${value('int')} > 3)`,
+          `(${value('text')} IS NULL)`,
+          `(NOT ${value('bool')})`,
+        ]);
     }
   }
 

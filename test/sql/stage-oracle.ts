@@ -6,6 +6,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import {
+  executionSettings,
+  type PlanNode,
   PlanNotUnderstood,
   planSettingStatements,
   readPlan,
@@ -31,11 +33,11 @@ export type Staged =
 export interface RunOptions {
   /** How many parts the divided scan of a stage is in; one more has no rows. */
   readonly splits: number;
-  /** Share of rows that a stage's divided scan may lack: none of them are needed for an empty table. */
 }
 
 export interface StageOracle {
   execute(sql: string): void;
+  /** By itself; what is run after it is run with the same settings. */
   answer(sql: string): Answer;
   /** Of a query's answer. */
   rowCount(sql: string): number;
@@ -55,7 +57,8 @@ export function openStageOracle(
   const folder = mkdtempSync(path.join(tmpdir(), 'svc-stages-'));
   const data = openDuckDbParser();
   const planner = openDuckDbParser();
-  for (const statement of ["ATTACH ':memory:' AS svc_stages", 'SET threads = 1', ...statements]) data.execute(statement);
+  for (const statement of ["ATTACH ':memory:' AS svc_stages", 'SET threads = 1', ...statements])
+    data.execute(statement);
   for (const table of tables) {
     const file = path.join(folder, `${table}.parquet`);
     data.execute(`COPY (SELECT * FROM ${table} LIMIT 0) TO ${quoteText(file)} (FORMAT parquet)`);
@@ -64,6 +67,9 @@ export function openStageOracle(
   }
   for (const statement of ['SET threads = 1', ...planSettingStatements]) planner.execute(statement);
 
+  const planText = (sql: string): string =>
+    planner.query(`SELECT json_serialize_plan(${quoteText(sql)}::VARCHAR, optimize := true)`);
+
   const described = (sql: string): Answer['columns'] =>
     JSON.parse(
       data.query(
@@ -71,7 +77,19 @@ export function openStageOracle(
       ),
     ) as Answer['columns'];
 
-  const answer = (sql: string): Answer => {
+  /** As the service does before it runs the statement, or a stage of it. */
+  const useSettings = (sql: string): void => {
+    let plan: PlanNode | undefined;
+    try {
+      plan = readPlan(planText(sql));
+    } catch {
+      // A plan that is not understood has settings of its own.
+    }
+    for (const statement of ['RESET disabled_optimizers', ...executionSettings(plan)])
+      data.execute(statement);
+  };
+
+  const answerOf = (sql: string): Answer => {
     const columns = described(sql);
     const names = columns.map((_column, index) => `x${index}`);
     data.execute(`CREATE OR REPLACE TEMP TABLE answer AS SELECT * FROM (${sql}) AS a(${names.join(', ')})`);
@@ -95,33 +113,34 @@ export function openStageOracle(
           `CREATE OR REPLACE VIEW svc_stages.main."${name}" AS SELECT * FROM memory.main."${tableOf(scan.stubFile)}"${where}`,
         );
       }
-      data.execute(index === 0 ? `CREATE OR REPLACE TABLE ${target} AS ${stage.sql}` : `INSERT INTO ${target} ${stage.sql}`);
+      data.execute(
+        index === 0
+          ? `CREATE OR REPLACE TABLE ${target} AS ${stage.sql}`
+          : `INSERT INTO ${target} ${stage.sql}`,
+      );
     });
-    const columns = JSON.stringify(described(`FROM ${target}`));
-    if (columns !== JSON.stringify(stage.columns))
-      throw new Error(`stage ${stage.name} has ${columns}, not ${JSON.stringify(stage.columns)}`);
+    checkColumns(stage, described(`FROM ${target}`));
   };
 
   return {
     execute: (sql) => data.execute(sql),
-    answer,
+    answer: (sql) => {
+      useSettings(sql);
+      return answerOf(sql);
+    },
     rowCount: (sql) => Number(data.query(`SELECT count(*)::VARCHAR FROM (${sql}) AS a`)),
-    planText: (sql) => planner.query(`SELECT json_serialize_plan(${quoteText(sql)}::VARCHAR, optimize := true)`),
+    planText,
     stage: (sql, options) => {
+      const names = described(sql).map(({ name }) => name);
+      const defaults = {
+        bytesOf: () => 1000,
+        mayBroadcastBytes: Number.POSITIVE_INFINITY,
+        readWholeBytes: 0,
+      };
       try {
-        const plan = readPlan(
-          planner.query(`SELECT json_serialize_plan(${quoteText(sql)}::VARCHAR, optimize := true)`),
-        );
-        const names = described(sql).map(({ name }) => name);
         return {
           kind: 'staged',
-          plan: stagePlan(plan, {
-            names,
-            bytesOf: () => 1000,
-            mayBroadcastBytes: Number.POSITIVE_INFINITY,
-            readWholeBytes: 0,
-            ...options,
-          }),
+          plan: stagePlan(readPlan(planText(sql)), { ...defaults, ...options, names }),
         };
       } catch (error) {
         if (error instanceof PlanNotUnderstood) return { kind: 'whole', reason: error.message };
@@ -138,9 +157,8 @@ export function openStageOracle(
           `CREATE OR REPLACE VIEW svc_stages.main."${name}" AS SELECT * FROM memory.main."${tableOf(scan?.stubFile ?? '')}"`,
         );
       }
-      const found = answer(last.sql);
-      if (JSON.stringify(found.columns) !== JSON.stringify(last.columns))
-        throw new Error(`the answer has ${JSON.stringify(found.columns)}, not ${JSON.stringify(last.columns)}`);
+      const found = answerOf(last.sql);
+      checkColumns(last, found.columns);
       return found;
     },
     tableOf,
@@ -150,6 +168,13 @@ export function openStageOracle(
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** The engine quotes fields of structs only where it must. */
+function checkColumns({ name, columns }: Stage, found: Answer['columns']): void {
+  const text = (each: Answer['columns']) =>
+    JSON.stringify(each.map((column) => [column.name, column.type.replaceAll('"', '')]));
+  if (text(found) !== text(columns)) throw new Error(`${name} has ${text(found)}, not ${text(columns)}`);
 }
 
 export function tableOf(stubFile: string): string {
@@ -164,7 +189,8 @@ export function differenceOf(
 ): string | undefined {
   if (JSON.stringify(expected.columns) !== JSON.stringify(found.columns))
     return `columns ${JSON.stringify(found.columns)}, not ${JSON.stringify(expected.columns)}`;
-  if (expected.rows.length !== found.rows.length) return `${found.rows.length} rows, not ${expected.rows.length}`;
+  if (expected.rows.length !== found.rows.length)
+    return `${found.rows.length} rows, not ${expected.rows.length}`;
   const floats = expected.columns.map(({ type }) => type === 'DOUBLE' || type === 'FLOAT');
   const isEqual = (one: string | null | undefined, other: string | null | undefined, column: number) => {
     if (one === other) return true;
@@ -172,7 +198,9 @@ export function differenceOf(
     const [a, b] = [Number(one), Number(other)];
     return Math.abs(a - b) <= tolerance * Math.max(Math.abs(a), Math.abs(b));
   };
-  const [left, right] = isOrdered ? [expected.rows, found.rows] : [expected.rows, found.rows].map((rows) => sortRows(rows, floats));
+  const [left, right] = isOrdered
+    ? [expected.rows, found.rows]
+    : [expected.rows, found.rows].map((rows) => sortRows(rows, floats));
   for (const [index, row] of (left ?? []).entries()) {
     const other = right?.[index] ?? [];
     if (!row.every((value, column) => isEqual(value, other[column], column)))
@@ -186,7 +214,12 @@ function sortRows(rows: Answer['rows'], floats: readonly boolean[]): Answer['row
   const key = (row: readonly (string | null)[]) =>
     JSON.stringify([
       row.filter((_value, index) => floats[index] !== true),
-      row.filter((_value, index) => floats[index] === true).map((value) => (value === null ? null : Number(value).toPrecision(9))),
+      row
+        .filter((_value, index) => floats[index] === true)
+        .map((value) => (value === null ? null : Number(value).toPrecision(9))),
     ]);
-  return [...rows].map((row) => ({ row, key: key(row) })).sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)).map(({ row }) => row);
+  return [...rows]
+    .map((row) => ({ row, key: key(row) }))
+    .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+    .map(({ row }) => row);
 }

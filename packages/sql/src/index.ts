@@ -23,7 +23,6 @@ export {
   stringifyJson,
 } from './json/lossless.js';
 export type { PlanNode } from './plan/plan-node.js';
-export { NotPrintable } from './print/not-printable.js';
 export { PlanNotUnderstood } from './plan/plan-reader.js';
 export {
   deserializeQuery,
@@ -34,6 +33,7 @@ export {
   stubScan,
 } from './plan/plan-settings.js';
 export { readPlan } from './plan/read-plan.js';
+export { NotPrintable } from './print/not-printable.js';
 export { joinKeys, type KeyColumn, type PlannedJoinKeys } from './scan/join-keys.js';
 export { decimalText, timestampText } from './scan/literal-text.js';
 export { type PlainColumns, plainColumns } from './scan/plain-columns.js';

@@ -1,4 +1,4 @@
-import { type JsonValue, JsonNumber, isJsonObject } from '../json/lossless.js';
+import { isJsonObject, JsonNumber, type JsonValue } from '../json/lossless.js';
 import type { AggregateExpression, PlanExpression } from '../plan/plan-expression.js';
 import { PlanReader } from '../plan/plan-reader.js';
 import { readPlanValue } from '../plan/plan-value.js';
@@ -58,5 +58,7 @@ export function argumentsOfData(name: string, data: JsonValue | undefined): read
 
 /** avg of decimals carries the power of ten that it divides by, which the argument's type says as well. */
 function isAverageScale(name: string, data: JsonValue): boolean {
-  return name === 'avg' && isJsonObject(data) && Object.values(data).every((value) => value instanceof JsonNumber);
+  return (
+    name === 'avg' && isJsonObject(data) && Object.values(data).every((value) => value instanceof JsonNumber)
+  );
 }

@@ -93,7 +93,6 @@ function hasStruct(type: LogicalType): boolean {
   switch (type.kind) {
     case 'struct':
     case 'map':
-    case 'other':
       return true;
     case 'list':
     case 'array':
@@ -103,7 +102,10 @@ function hasStruct(type: LogicalType): boolean {
   }
 }
 
-function printCase({ checks, otherwise }: CaseExpression, print: (operand: PlanExpression) => string): string {
+function printCase(
+  { checks, otherwise }: CaseExpression,
+  print: (operand: PlanExpression) => string,
+): string {
   const branches = checks.map(({ when, result }) => `WHEN ${print(when)} THEN ${printResult(result, print)}`);
   return `(CASE ${branches.join(' ')} ELSE ${printResult(otherwise, print)} END)`;
 }
@@ -178,7 +180,9 @@ function printDecimalSum(
     if (type.width === 38 || child.kind !== 'cast' || child.tryCast) return undefined;
     const from = typeOfExpression(child.child);
     const fits =
-      from.kind === 'decimal' && from.scale <= type.scale && from.width - from.scale < type.width - type.scale;
+      from.kind === 'decimal' &&
+      from.scale <= type.scale &&
+      from.width - from.scale < type.width - type.scale;
     return fits ? `CAST(${print(child.child)} AS ${printType(narrower)})` : undefined;
   });
   const texts = children.map((child, index) => operands[index] ?? print(child));

@@ -1,11 +1,18 @@
-import { typeOfExpression } from '../plan/expression-type.js';
-import { booleanType } from '../plan/expression-type.js';
+import { booleanType, typeOfExpression } from '../plan/expression-type.js';
 import type { PlanExpression } from '../plan/plan-expression.js';
 import type { JoinCondition, JoinNode, JoinType, PlanNode } from '../plan/plan-node.js';
 import { NotPrintable } from './not-printable.js';
 import { printComparison, printExpression } from './print-expression.js';
 import type { Printer } from './print-plan.js';
-import { columnName, columnsOf, pickedColumns, type Relation, type Source, selectOf } from './relation.js';
+import {
+  columnName,
+  columnsOf,
+  pickedColumns,
+  type Relation,
+  type Source,
+  selectOf,
+  withDefinitions,
+} from './relation.js';
 
 export function printCrossProduct(printer: Printer, left: PlanNode, right: PlanNode): Relation {
   const sources = [left, right].map((side) => printer.source(printer.print(side)));
@@ -27,7 +34,7 @@ export function printJoin(printer: Printer, join: JoinNode): Relation {
   if (join.flavour !== 'delim') {
     const [left, right] = [join.left, join.right].map((side) => printer.source(printer.print(side)));
     if (left === undefined || right === undefined) throw new NotPrintable('a join of one side');
-    return printSides(join, left, right);
+    return printSides(printer, join, left, right);
   }
   const outer = printer.print(join.delimFlipped ? join.right : join.left);
   const rows = printer.freshName('rows');
@@ -38,12 +45,16 @@ export function printJoin(printer: Printer, join: JoinNode): Relation {
   const keyTexts = join.delimColumns.map((each) => printExpression(each, columnsOf(named)));
   const keySource = { alias: keys, types: join.delimColumns.map(typeOfExpression), text: keys };
   const inner = printer.source(printer.withDelim(keySource, join.delimFlipped ? join.left : join.right));
-  const joined = join.delimFlipped ? printSides(join, inner, named) : printSides(join, named, inner);
-  const definitions = [
-    `${rows} AS MATERIALIZED (${outer.sql})`,
-    `${keys} AS MATERIALIZED (${selectOf(keyTexts, named.text, 'DISTINCT ')})`,
-  ];
-  return { sql: `WITH ${definitions.join(', ')} ${joined.sql}`, types: joined.types };
+  const joined = join.delimFlipped
+    ? printSides(printer, join, inner, named)
+    : printSides(printer, join, named, inner);
+  return withDefinitions(
+    [
+      [rows, outer.sql],
+      [keys, selectOf(keyTexts, named.text, 'DISTINCT ')],
+    ],
+    joined,
+  );
 }
 
 const joinWords: Readonly<Partial<Record<JoinType, string>>> = {
@@ -53,7 +64,7 @@ const joinWords: Readonly<Partial<Record<JoinType, string>>> = {
   FULL: 'FULL JOIN',
 };
 
-function printSides(join: JoinNode, left: Source, right: Source): Relation {
+function printSides(printer: Printer, join: JoinNode, left: Source, right: Source): Relation {
   const { joinType, leftProjection, rightProjection } = join;
   const lefts = pickedColumns(left, leftProjection);
   const rights = pickedColumns(right, rightProjection);
@@ -84,16 +95,28 @@ function printSides(join: JoinNode, left: Source, right: Source): Relation {
     }
     case 'MARK': {
       mustNotBeAsof(join);
-      const mark = markOf(join, left, right);
-      return {
-        sql: selectOf([...lefts.texts, mark], left.text),
+      return withSubquery(printer, right, (named) => ({
+        sql: selectOf([...lefts.texts, markOf(join, left, named)], left.text),
         types: [...lefts.types, booleanType],
-      };
+      }));
     }
     case 'SINGLE':
       mustNotBeAsof(join);
-      return printSingle(join, left, right);
+      return withSubquery(printer, right, (named) => printSingle(join, left, named));
   }
+}
+
+/**
+ * The engine cannot take every join out of a correlated subquery that it was not itself written in, so the subquery only
+ * chooses among rows that a WITH before it computes.
+ */
+function withSubquery(printer: Printer, side: Source, print: (named: Source) => Relation): Relation {
+  const name = printer.freshName('side');
+  const columns = pickedColumns(side, undefined).texts;
+  return withDefinitions(
+    [[name, selectOf(columns, side.text)]],
+    print({ ...side, text: `${name} AS ${side.alias}` }),
+  );
 }
 
 function mustNotBeAsof({ flavour }: JoinNode): void {
@@ -107,7 +130,8 @@ function asofWord({ joinType }: JoinNode): string {
 
 function conditionOf(join: JoinNode, left: Source, right: Source): string {
   if (join.flavour === 'any') {
-    if (join.condition === undefined || join.conditions.length > 0) throw new NotPrintable('a join condition');
+    if (join.condition === undefined || join.conditions.length > 0)
+      throw new NotPrintable('a join condition');
     return printExpression(join.condition, columnsOf(left, right));
   }
   if (join.condition !== undefined) throw new NotPrintable('a join condition of two kinds');
@@ -115,7 +139,11 @@ function conditionOf(join: JoinNode, left: Source, right: Source): string {
   return join.conditions.map((condition) => comparisonOf(condition, left, right)).join(' AND ');
 }
 
-function comparisonOf({ operator, left, right }: JoinCondition, leftSource: Source, rightSource: Source): string {
+function comparisonOf(
+  { operator, left, right }: JoinCondition,
+  leftSource: Source,
+  rightSource: Source,
+): string {
   const print = (side: PlanExpression, source: Source) => printExpression(side, columnsOf(source));
   return printComparison(operator, print(left, leftSource), print(right, rightSource));
 }

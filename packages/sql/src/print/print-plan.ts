@@ -20,6 +20,7 @@ import {
   type Relation,
   type Source,
   selectOf,
+  withDefinitions,
 } from './relation.js';
 
 /** How a text names what it reads. */
@@ -79,7 +80,7 @@ export function printPlan(plan: PlanNode, names: PrintNames): Relation {
     ctes.set(cteIndex, { alias: name, types: defined.types, text: name });
     const body = printNode(child);
     ctes.delete(cteIndex);
-    return { sql: `WITH ${name} AS MATERIALIZED (${defined.sql}) ${body.sql}`, types: body.types };
+    return withDefinitions([[name, defined.sql]], body);
   };
 
   const printNode = (node: PlanNode): Relation => {
@@ -192,7 +193,11 @@ function printProjection(
   const source = printer.source(printer.print(child));
   const texts = expressions.map((each) => {
     // Handed on, a column that nobody may look at stays one.
-    if (each.kind === 'reference' && source.types[each.index] === undefined && each.index < source.types.length)
+    if (
+      each.kind === 'reference' &&
+      source.types[each.index] === undefined &&
+      each.index < source.types.length
+    )
       return columnOf(source, each.index);
     return printExpression(each, columnsOf(source));
   });
@@ -282,7 +287,8 @@ function printDistinct(printer: Printer, { child, on, targets, orders }: NodeOf<
   }
   const positions = new Set(targets.map((target) => (target.kind === 'reference' ? target.index : -1)));
   const isOfAll = positions.size === types.length && types.every((_type, index) => positions.has(index));
-  if (!isOfAll || types.includes(undefined)) throw new NotPrintable('distinct rows by some of their columns');
+  if (targets.length > 0 && !isOfAll) throw new NotPrintable('distinct rows by some of their columns');
+  if (types.includes(undefined)) throw new NotPrintable('distinct places where rows are stored');
   return { sql: selectOf(texts, source.text, 'DISTINCT '), types };
 }
 
@@ -302,13 +308,21 @@ function printUnnest(printer: Printer, { child, expressions }: NodeOf<'unnest'>)
   };
 }
 
-function printSetOperation(printer: Printer, { operation, all, children }: NodeOf<'set-operation'>): Relation {
+function printSetOperation(
+  printer: Printer,
+  { operation, all, children }: NodeOf<'set-operation'>,
+): Relation {
   const relations = children.map((child) => printer.print(child));
   const [first, ...others] = relations;
+  // The engine leaves away a side that has no rows.
+  if (first !== undefined && others.length === 0 && operation === 'union' && all) return first;
   if (first === undefined || others.length === 0) throw new NotPrintable('a set operation on one set');
   if (others.length > 1 && operation !== 'union') throw new NotPrintable(`${operation} of several sets`);
   for (const { types } of others)
-    if (types.length !== first.types.length || types.some((type, index) => !isSameType(type, first.types[index])))
+    if (
+      types.length !== first.types.length ||
+      types.some((type, index) => !isSameType(type, first.types[index]))
+    )
       throw new NotPrintable('a set operation on different columns');
   const texts = relations.map((relation) => {
     const source = printer.source(relation);
@@ -328,6 +342,8 @@ function printRows(rows: readonly (readonly string[])[], types: readonly Logical
     return { sql: `${selectOf(nulls, '(SELECT 0 AS nothing)')} WHERE false`, types };
   }
   const list = rows.map((row) => `(${row.join(', ')})`).join(', ');
-  const casts = types.map((type, index) => `CAST(v.${quoteIdentifier(columnName(index))} AS ${printType(type)})`);
+  const casts = types.map(
+    (type, index) => `CAST(v.${quoteIdentifier(columnName(index))} AS ${printType(type)})`,
+  );
   return { sql: selectOf(casts, `(VALUES ${list}) AS v(${names.join(', ')})`), types };
 }

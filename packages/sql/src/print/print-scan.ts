@@ -33,12 +33,17 @@ export function printScan(get: GetNode, table: string): Relation {
 }
 
 /** Undefined for what need not be evaluated. */
-function printFilter(filter: PlanTableFilter, column: string, type: LogicalType | undefined): string | undefined {
+function printFilter(
+  filter: PlanTableFilter,
+  column: string,
+  type: LogicalType | undefined,
+): string | undefined {
   switch (filter.kind) {
     case 'compare':
       return printComparison(filter.operator, column, printValue(filter.value));
     case 'in':
-      if (filter.values.length === 1) return filter.values.map((value) => `(${column} = ${printValue(value)})`).join();
+      if (filter.values.length === 1)
+        return filter.values.map((value) => `(${column} = ${printValue(value)})`).join();
       return `(${column} IN (${filter.values.map(printValue).join(', ')}))`;
     case 'is-null':
       return `(${column} IS NULL)`;

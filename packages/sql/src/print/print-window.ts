@@ -68,7 +68,9 @@ export function printWindow(expression: PlanExpression, column: ColumnText): str
     .flat()
     .map((child) => printExpression(child, column));
   const argumentOrder =
-    expression.argumentOrders.length === 0 ? '' : ` ORDER BY ${printOrders(expression.argumentOrders, column)}`;
+    expression.argumentOrders.length === 0
+      ? ''
+      : ` ORDER BY ${printOrders(expression.argumentOrders, column)}`;
   const call =
     name === 'count_star'
       ? 'count(*)'
@@ -100,7 +102,9 @@ function checkPlacement({ windowKind, name, orders, argumentOrders, start, end }
 function printOver(expression: WindowExpression, column: ColumnText): string {
   const parts: string[] = [];
   if (expression.partitions.length > 0)
-    parts.push(`PARTITION BY ${expression.partitions.map((each) => printExpression(each, column)).join(', ')}`);
+    parts.push(
+      `PARTITION BY ${expression.partitions.map((each) => printExpression(each, column)).join(', ')}`,
+    );
   if (expression.orders.length > 0) parts.push(`ORDER BY ${printOrders(expression.orders, column)}`);
   const { start, end, exclude } = expression;
   const isDefault = start === 'UNBOUNDED_PRECEDING' && end === 'CURRENT_ROW_RANGE' && exclude === 'NO_OTHER';

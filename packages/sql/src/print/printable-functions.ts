@@ -13,12 +13,12 @@ export const printableFunctions: ReadonlySet<string> = names(`
   cosh cot damerau_levenshtein date_add date_diff date_part date_sub date_trunc datediff datepart datesub datetrunc
   day dayname dayofmonth dayofweek dayofyear days_in_month decade decode degrees divide element_at encode ends_with
   epoch epoch_ms epoch_ns epoch_us era even exp factorial fdiv flatten floor fmod format_bytes from_base64 from_hex
-  gamma gcd greatest greatest_common_divisor hamming hash hex hour instr isfinite isinf isnan isodow isoyear jaccard
+  gamma gcd greatest greatest_common_divisor hamming hash hex hour ilike_escape instr isfinite isinf isnan isodow isoyear jaccard
   jaro_similarity jaro_winkler_similarity julian last_day lcase lcm least least_common_multiple left left_grapheme
-  len length length_grapheme levenshtein lgamma list_concat list_contains list_element list_extract list_has
+  len length length_grapheme levenshtein lgamma like_escape list_concat list_contains list_element list_extract list_has
   list_position list_slice list_sort list_reverse_sort list_value ln log log10 log2 lower lpad ltrim make_date make_time make_timestamp map
   map_contains map_entries map_extract map_extract_value map_keys map_values md5 microsecond millennium millisecond
-  minute mismatches mod month monthname multiply nanosecond nextafter nfc_normalize normalized_interval octet_length
+  minute mismatches mod month monthname multiply nanosecond nextafter nfc_normalize normalized_interval not_ilike_escape not_like_escape octet_length
   ord pi pos position pow power prefix quarter radians regexp_escape regexp_extract regexp_full_match regexp_matches
   regexp_replace repeat replace reverse right right_grapheme round round_even roundbankers rpad rtrim second sha1
   sha256 sign signbit sin sinh split_part sqrt starts_with strftime strip_accents strlen strpos strptime

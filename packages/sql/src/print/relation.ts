@@ -2,6 +2,7 @@ import { type LogicalType, printLogicalType } from '../plan/logical-type.js';
 import type { PlanExpression, ReferenceExpression } from '../plan/plan-expression.js';
 import { NotPrintable } from './not-printable.js';
 import type { ColumnText } from './print-expression.js';
+import { printType } from './print-value.js';
 
 /**
  * The rows of an operator: a whole SELECT whose columns are c0, c1, …. A column without a type is there for its position
@@ -49,6 +50,8 @@ function checkedColumn(source: Source, index: number, { type }: ReferenceExpress
     throw new NotPrintable(
       `a reference of type ${printLogicalType(type)} to a column of type ${printLogicalType(found)}`,
     );
+  // What the name of a type does not tell (a collation, the values of an enumeration) might change what it means here.
+  printType(type);
   return columnOf(source, index);
 }
 
@@ -57,6 +60,16 @@ export function selectOf(texts: readonly string[], from: string, before = ''): s
   const list = texts.map((text, index) => `${text} AS ${columnName(index)}`);
   // A SELECT needs a column; nobody refers to this one.
   return `SELECT ${before}${list.length === 0 ? '0 AS nothing' : list.join(', ')} FROM ${from}`;
+}
+
+/** A relation that reads named ones: its own text may have a WITH already, so it stands in parentheses. */
+export function withDefinitions(
+  definitions: readonly (readonly [name: string, sql: string])[],
+  { sql, types }: Relation,
+): Relation {
+  const list = definitions.map(([name, definition]) => `${name} AS MATERIALIZED (${definition})`);
+  const texts = types.map((_type, index) => `d.${columnName(index)}`);
+  return { sql: `WITH ${list.join(', ')} ${selectOf(texts, `(${sql}) AS d`)}`, types };
 }
 
 /** The columns of a source at these positions; all of them when undefined. */

@@ -14,7 +14,11 @@ export function castTo(type: LogicalType, child: PlanExpression): PlanExpression
   return { kind: 'cast', type, child, tryCast: false };
 }
 
-export function call(name: string, type: LogicalType, children: readonly PlanExpression[]): FunctionExpression {
+export function call(
+  name: string,
+  type: LogicalType,
+  children: readonly PlanExpression[],
+): FunctionExpression {
   return { kind: 'function', name, type, children, bindData: undefined };
 }
 
@@ -28,5 +32,14 @@ export function aggregateOf(
   children: readonly PlanExpression[],
   filter?: PlanExpression,
 ): AggregateExpression {
-  return { kind: 'aggregate', name, type, children, distinct: false, filter, orders: [], bindData: undefined };
+  return {
+    kind: 'aggregate',
+    name,
+    type,
+    children,
+    distinct: false,
+    filter,
+    orders: [],
+    bindData: undefined,
+  };
 }

@@ -165,7 +165,9 @@ function narrowJoin(node: JoinNode, needed: ReadonlySet<number>): Narrowed {
   const hasRight = !['SEMI', 'ANTI', 'MARK'].includes(node.joinType);
   const leftCount = hasLeft ? answeredLeft.length : 0;
   const positions = sorted(needed).filter((position) => position < leftCount || hasRight);
-  const lefts = positions.filter((position) => position < leftCount).map((position) => at(answeredLeft, position));
+  const lefts = positions
+    .filter((position) => position < leftCount)
+    .map((position) => at(answeredLeft, position));
   const rights = positions
     .filter((position) => position >= leftCount)
     .map((position) => at(answeredRight, position - leftCount));

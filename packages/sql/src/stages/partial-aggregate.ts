@@ -2,7 +2,17 @@ import { typeOfExpression } from '../plan/expression-type.js';
 import type { LogicalType } from '../plan/logical-type.js';
 import type { AggregateExpression, PlanExpression } from '../plan/plan-expression.js';
 import type { AggregateNode, PlanNode } from '../plan/plan-node.js';
-import { aggregateOf, bigint, call, castTo, constant, double, hugeint, referenceTo, varchar } from './expressions.js';
+import {
+  aggregateOf,
+  bigint,
+  call,
+  castTo,
+  constant,
+  double,
+  hugeint,
+  referenceTo,
+  varchar,
+} from './expressions.js';
 
 /** An aggregation in two: over a part of the rows, and over what the parts answered. */
 export interface SplitAggregate {
@@ -34,7 +44,13 @@ const selfMerging: ReadonlySet<string> = new Set([
 ]);
 /** Whose answer over distinct values needs nothing but the values, and no NULL among them. */
 const overDistinct: ReadonlySet<string> = new Set(['count', 'sum', 'avg']);
-const averagedIntegers: ReadonlySet<string> = new Set(['TINYINT', 'SMALLINT', 'INTEGER', 'BIGINT', 'HUGEINT']);
+const averagedIntegers: ReadonlySet<string> = new Set([
+  'TINYINT',
+  'SMALLINT',
+  'INTEGER',
+  'BIGINT',
+  'HUGEINT',
+]);
 
 /**
  * Undefined when an aggregate cannot be put together from parts. Distinct arguments are grouped by in the parts, so that each
@@ -43,7 +59,10 @@ const averagedIntegers: ReadonlySet<string> = new Set(['TINYINT', 'SMALLINT', 'I
 export function splitAggregate(node: AggregateNode): SplitAggregate | undefined {
   const distinctKeys: PlanExpression[] = [];
   const groupCount = node.groups.length;
-  const split: ({ readonly parts: Parts } | { readonly key: number; readonly aggregate: AggregateExpression })[] = [];
+  const split: (
+    | { readonly parts: Parts }
+    | { readonly key: number; readonly aggregate: AggregateExpression }
+  )[] = [];
   for (const aggregate of node.aggregates) {
     if (aggregate.kind !== 'aggregate') return undefined;
     if (aggregate.distinct && !selfMerging.has(aggregate.name)) {
@@ -75,7 +94,10 @@ export function splitAggregate(node: AggregateNode): SplitAggregate | undefined 
 function finalAggregation(
   node: AggregateNode,
   groups: readonly PlanExpression[],
-  split: readonly ({ readonly parts: Parts } | { readonly key: number; readonly aggregate: AggregateExpression })[],
+  split: readonly (
+    | { readonly parts: Parts }
+    | { readonly key: number; readonly aggregate: AggregateExpression }
+  )[],
   child: PlanNode,
 ): PlanNode {
   const keys = groups.map((group, index) => referenceTo(index, typeOfExpression(group)));
@@ -86,7 +108,9 @@ function finalAggregation(
   for (const each of split) {
     const first = groupCount + merged.length;
     if ('parts' in each) {
-      const references = each.parts.partials.map((partial, index) => referenceTo(position + index, partial.type));
+      const references = each.parts.partials.map((partial, index) =>
+        referenceTo(position + index, partial.type),
+      );
       position += references.length;
       const merges = each.parts.merges(references);
       merged.push(...merges);
@@ -111,7 +135,8 @@ function finalAggregation(
 /** The argument where the filter holds: NULL, which these aggregates pass over, elsewhere. */
 function distinctKey({ name, children, filter, orders }: AggregateExpression): PlanExpression | undefined {
   const [argument, ...others] = children;
-  if (argument === undefined || others.length > 0 || !overDistinct.has(name) || orders.length > 0) return undefined;
+  if (argument === undefined || others.length > 0 || !overDistinct.has(name) || orders.length > 0)
+    return undefined;
   if (filter === undefined) return argument;
   const type = typeOfExpression(argument);
   const otherwise: PlanExpression = { kind: 'constant', type, value: { kind: 'null', type } };
@@ -140,7 +165,14 @@ function partsOf(aggregate: AggregateExpression): Parts | undefined {
       partials: [aggregate, count],
       merges: ([value, rows]) =>
         value && rows
-          ? [aggregateOf(name, type, [value], { kind: 'comparison', operator: '>', left: rows, right: constant(bigint, 0n) })]
+          ? [
+              aggregateOf(name, type, [value], {
+                kind: 'comparison',
+                operator: '>',
+                left: rows,
+                right: constant(bigint, 0n),
+              }),
+            ]
           : [],
       result: onlyOne,
     };
@@ -228,6 +260,10 @@ function sumTypeOf(type: LogicalType): LogicalType | undefined {
 
 /** The digits of a decimal as an integer: no arithmetic has room for them all. */
 function digitsOf(decimal: PlanExpression): PlanExpression {
-  const text = call('replace', varchar, [castTo(varchar, decimal), constant(varchar, '.'), constant(varchar, '')]);
+  const text = call('replace', varchar, [
+    castTo(varchar, decimal),
+    constant(varchar, '.'),
+    constant(varchar, ''),
+  ]);
   return castTo(hugeint, text);
 }

@@ -1,4 +1,3 @@
-import { operandsOf } from '../plan/expression-type.js';
 import type { PlanExpression } from '../plan/plan-expression.js';
 import type { GetNode, JoinNode, JoinType, PlanNode } from '../plan/plan-node.js';
 import { inputsOf } from '../plan/read-plan.js';
@@ -16,6 +15,12 @@ export function isCorrelated(node: PlanNode): boolean {
 /** Scans at and below it. */
 export function getsOf(node: PlanNode): readonly GetNode[] {
   return node.kind === 'get' ? [node, ...inputsOf(node).flatMap(getsOf)] : inputsOf(node).flatMap(getsOf);
+}
+
+/** `OFFSET 0` changes no rows; it keeps conditions above it from being asked of rows that it never hands up. */
+export function isBarrier(node: PlanNode): boolean {
+  if (node.kind !== 'limit' || node.limit.kind !== 'none') return false;
+  return node.offset.kind === 'rows' && node.offset.rows === 0n;
 }
 
 /** Names of stages that are read at and below it. */
@@ -59,11 +64,13 @@ const outerTypes: Readonly<Record<'left' | 'right', ReadonlySet<JoinType>>> = {
 /** Whether computing it twice might answer different rows, all of them right. */
 function picksRows(node: PlanNode): boolean {
   switch (node.kind) {
-    case 'limit':
     case 'top-n':
     case 'window':
+      return true;
+    case 'limit':
+      return !isBarrier(node) || picksRows(node.child);
     case 'aggregate':
-      return node.kind !== 'aggregate' || node.aggregates.some(picksValue) || inputsOf(node).some(picksRows);
+      return node.aggregates.some(picksValue) || picksRows(node.child);
     case 'distinct':
       return node.on || picksRows(node.child);
     default:
@@ -102,6 +109,8 @@ export function isRepeatable(node: PlanNode): boolean {
     case 'projection':
     case 'filter':
       return isRepeatable(node.child);
+    case 'limit':
+      return isBarrier(node) && isRepeatable(node.child);
     case 'cross-product':
     case 'positional-join':
     case 'join':
@@ -124,8 +133,4 @@ export function checkPlacement(node: PlanNode): void {
   if (node.kind === 'sample') throw new NotPrintable('a sample');
   if (node.kind === 'recursive-cte') throw new NotPrintable('a recursive common table expression');
   for (const input of inputsOf(node)) checkPlacement(input);
-}
-
-export function hasOperand(expression: PlanExpression, test: (each: PlanExpression) => boolean): boolean {
-  return test(expression) || operandsOf(expression).some((operand) => hasOperand(operand, test));
 }

@@ -4,14 +4,14 @@
  * (aggregates, top-n, limits, distinct rows), and else above the rows of all pieces.
  */
 import { mapInputs } from '../plan/map-inputs.js';
-import type { GetNode, JoinNode, OrderNode, PlanNode } from '../plan/plan-node.js';
+import type { GetNode, JoinNode, JoinType, OrderNode, PlanNode } from '../plan/plan-node.js';
 import { inputsOf } from '../plan/read-plan.js';
 import { type PlannedScan, scansByNode } from '../scan/scan-requests.js';
 import { narrowPlan } from './narrow-plan.js';
-import { checkPlacement, divisibleSides, isCorrelated, isRepeatable } from './plan-facts.js';
 import { type SplitAggregate, splitAggregate } from './partial-aggregate.js';
-import type { StagedPlan } from './staged-plan.js';
+import { checkPlacement, divisibleSides, isBarrier, isCorrelated, isRepeatable } from './plan-facts.js';
 import { createStageWriter } from './stage-writer.js';
+import type { StagedPlan } from './staged-plan.js';
 
 export interface StagePlanOptions {
   /** Of the answer's columns. */
@@ -64,29 +64,27 @@ function createStager(
         return inTwo(node, { partial: again(first), final: again(node) });
       }
       case 'limit':
-        return gatherLimit(node);
+        return isBarrier(node) ? divided(node) : gatherLimit(node);
       case 'materialized-cte':
         define(node);
         return gather(node.child);
       case 'cte-reference':
         return ctes.get(node.cteIndex)?.node ?? node;
       case 'join':
-        return reach(node) > 0 ? together(distribute(node)) : gatherJoin(node);
       case 'get':
       case 'projection':
       case 'filter':
       case 'unnest':
       case 'cross-product':
       case 'set-operation':
-        return reach(node) > 0 ? together(distribute(node)) : mapInputs(node, gather);
+        return divided(node);
       default:
         return mapInputs(node, gather);
     }
   }
 
-  /** The outer side stands alone; the other one may only be taken apart where it reads nothing of the outer one. */
-  function gatherJoin(join: JoinNode): PlanNode {
-    return { ...join, left: gather(join.left), right: gather(join.right) };
+  function divided(node: PlanNode): PlanNode {
+    return reach(node) > 0 ? together(distribute(node)) : mapInputs(node, gather);
   }
 
   function gatherCorrelated(node: PlanNode): PlanNode {
@@ -104,17 +102,27 @@ function createStager(
     const { limit, offset } = node;
     const skipped = offset.kind === 'rows' ? offset.rows : offset.kind === 'none' ? 0n : undefined;
     if (limit.kind !== 'rows' || skipped === undefined) return again(node)(gather(node.child));
-    const rows = { ...node, limit: { kind: 'rows', rows: limit.rows + skipped }, offset: { kind: 'none' } } as const;
+    const rows = {
+      ...node,
+      limit: { kind: 'rows', rows: limit.rows + skipped },
+      offset: { kind: 'none' },
+    } as const;
     const order = orderBelow(node.child);
     if (order === undefined) return inTwo(node, { partial: again(rows), final: again(node) });
     // The first rows in an order: only the order's own child can be divided.
-    const first = (child: PlanNode): PlanNode => ({ ...rows, child: { ...order, projection: undefined, child } });
+    const first = (child: PlanNode): PlanNode => ({
+      ...rows,
+      child: { ...order, projection: undefined, child },
+    });
     const below = reach(order.child) === 0 ? gather(order.child) : together(distribute(order.child), first);
     return again(node)(replaceOrder(node.child, below));
   }
 
   /** The rows of all pieces, each behind `partial`; those that are divided come from stages. */
-  function together(pieces: readonly Piece[], partial: (child: PlanNode) => PlanNode = (child) => child): PlanNode {
+  function together(
+    pieces: readonly Piece[],
+    partial: (child: PlanNode) => PlanNode = (child) => child,
+  ): PlanNode {
     const parts = pieces.map(({ node, split }) =>
       split === undefined ? partial(node) : addStage(partial(node), split),
     );
@@ -134,6 +142,15 @@ function createStager(
     return isCorrelated(node) ? gatherCorrelated(node) : once(node);
   }
 
+  /** Where a join only asks whether there is a partner, each one is handed on once. */
+  function partners(join: Extract<PlanNode, { readonly left: PlanNode }>, side: 'left' | 'right'): PlanNode {
+    const rows = join[side];
+    if (join.kind !== 'join' || join.flavour === 'delim' || reach(rows) === 0) return rows;
+    return partnerSides[join.joinType] === side
+      ? { kind: 'distinct', on: false, targets: [], orders: [], child: rows }
+      : rows;
+  }
+
   function define({ cteIndex, definition }: Extract<PlanNode, { readonly kind: 'materialized-cte' }>): void {
     ctes.set(cteIndex, { node: once(definition), bytes: weight(definition) });
   }
@@ -146,6 +163,7 @@ function createStager(
       case 'projection':
       case 'filter':
       case 'unnest':
+      case 'limit':
         return distribute(node.child).map(({ node: child, split }) => ({ node: { ...node, child }, split }));
       case 'set-operation':
         return node.children.flatMap(distribute);
@@ -156,11 +174,17 @@ function createStager(
       case 'cross-product': {
         const side = dividedSide(node);
         if (side === 'left') {
-          const right = beside(node.right);
-          return distribute(node.left).map(({ node: left, split }) => ({ node: { ...node, left, right }, split }));
+          const right = beside(partners(node, 'right'));
+          return distribute(node.left).map(({ node: left, split }) => ({
+            node: { ...node, left, right },
+            split,
+          }));
         }
-        const left = beside(node.left);
-        return distribute(node.right).map(({ node: right, split }) => ({ node: { ...node, left, right }, split }));
+        const left = beside(partners(node, 'left'));
+        return distribute(node.right).map(({ node: right, split }) => ({
+          node: { ...node, left, right },
+          split,
+        }));
       }
       default:
         throw new Error(`${node.kind} cannot be divided`);
@@ -180,6 +204,8 @@ function createStager(
       case 'unnest':
       case 'materialized-cte':
         return reach(node.child);
+      case 'limit':
+        return isBarrier(node) ? reach(node.child) : 0;
       case 'set-operation':
         return node.operation === 'union' && node.all ? Math.max(...node.children.map(reach)) : 0;
       case 'join':
@@ -197,7 +223,11 @@ function createStager(
   ): 'left' | 'right' | undefined {
     const sides = node.kind === 'join' ? divisibleSides(node) : (['left', 'right'] as const);
     const legal = sides
-      .map((side) => ({ side, size: reach(node[side]), other: weight(side === 'left' ? node.right : node.left) }))
+      .map((side) => ({
+        side,
+        size: reach(node[side]),
+        other: weight(side === 'left' ? node.right : node.left),
+      }))
       .filter(({ size, other }) => size > 0 && other <= mayBroadcastBytes);
     return legal.reduce<(typeof legal)[number] | undefined>(
       (best, each) => (best === undefined || each.size > best.size ? each : best),
@@ -221,7 +251,8 @@ function createStager(
       case 'cte-reference':
         return ctes.get(node.cteIndex)?.bytes ?? 0;
       case 'join':
-        if (node.joinType === 'SEMI' || node.joinType === 'ANTI' || node.joinType === 'MARK') return weight(node.left);
+        if (node.joinType === 'SEMI' || node.joinType === 'ANTI' || node.joinType === 'MARK')
+          return weight(node.left);
         if (node.joinType === 'RIGHT_SEMI' || node.joinType === 'RIGHT_ANTI') return weight(node.right);
         return weight(node.left) + weight(node.right);
       default:
@@ -231,6 +262,15 @@ function createStager(
 
   return { gather };
 }
+
+/** The side of which a join answers nothing but whether it has a partner. */
+const partnerSides: Readonly<Partial<Record<JoinType, 'left' | 'right'>>> = {
+  SEMI: 'right',
+  ANTI: 'right',
+  MARK: 'right',
+  RIGHT_SEMI: 'left',
+  RIGHT_ANTI: 'left',
+};
 
 type Above = Extract<PlanNode, { readonly kind: 'aggregate' | 'distinct' | 'top-n' | 'limit' }>;
 
@@ -246,7 +286,9 @@ function orderBelow(node: PlanNode): OrderNode | undefined {
 }
 
 function replaceOrder(node: PlanNode, rows: PlanNode): PlanNode {
-  return node.kind === 'order' ? { ...node, child: rows } : mapInputs(node, (input) => replaceOrder(input, rows));
+  return node.kind === 'order'
+    ? { ...node, child: rows }
+    : mapInputs(node, (input) => replaceOrder(input, rows));
 }
 
 /** UNION stands in the plan as a union that keeps duplicates below an operator that drops them. */

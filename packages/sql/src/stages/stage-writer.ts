@@ -28,7 +28,11 @@ export function createStageWriter(scans: ReadonlyMap<GetNode, PlannedScan>): Sta
   const names: PrintNames = { scan: (get) => tableName(nameOf(get)), stage: tableName };
   const stages: Stage[] = [];
 
-  const write = (node: PlanNode, split: GetNode | undefined, columnNames?: readonly string[]): StageOutput => {
+  const write = (
+    node: PlanNode,
+    split: GetNode | undefined,
+    columnNames?: readonly string[],
+  ): StageOutput => {
     const relation = printPlan(node, names);
     if (columnNames !== undefined && columnNames.length !== relation.types.length)
       throw new NotPrintable('an answer with other columns than its plan');
@@ -52,9 +56,12 @@ export function createStageWriter(scans: ReadonlyMap<GetNode, PlannedScan>): Sta
       return { kind: 'stage-read', stage: name, types: relation.types.map((type) => type ?? placeholder) };
     },
     finish: (node, columnNames) => {
-      if (!stages.some(({ split }) => split !== undefined)) throw new NotPrintable('nothing that is worth dividing');
+      if (!stages.some(({ split }) => split !== undefined))
+        throw new NotPrintable('nothing that is worth dividing');
       write(node, undefined, columnNames);
-      const used = new Set(stages.flatMap(({ scans: read, split }) => (split === undefined ? read : [split, ...read])));
+      const used = new Set(
+        stages.flatMap(({ scans: read, split }) => (split === undefined ? read : [split, ...read])),
+      );
       const named = [...scans].map(([get, { stubFile, request }]) => ({
         name: nameOf(get),
         stubFile,
