@@ -1,6 +1,14 @@
 /** Runs one stage's splits on executors, and has their rows gathered. Ends when each split has ended once. */
 import { AsyncResource } from 'node:async_hooks';
-import { abortable, linkAbort, type Metrics, openSpan, QueryError, throwIfAborted } from '@svc/base';
+import {
+  abortable,
+  linkAbort,
+  type Metrics,
+  openSpan,
+  outgoingCorrelation,
+  QueryError,
+  throwIfAborted,
+} from '@svc/base';
 import type {
   FragmentExecutor,
   FragmentSplit,
@@ -179,11 +187,13 @@ export class SplitStage implements WorkSource {
 
   async #readTask(task: TaskRun, fragmentId: number, signal: AbortSignal): Promise<void> {
     const { taskOf } = this.#options;
-    const request = taskOf(
+    const { request, stores } = taskOf(
       fragmentId,
       task.states.map(({ split }) => split),
     );
-    const run = await started(task.executor, request, signal);
+    const { traceparent } = outgoingCorrelation();
+    const traced = { ...request, ...(traceparent !== undefined && { traceparent }) };
+    const run = await started(task.executor, { request: traced, stores }, signal);
     const events = run.events[Symbol.asyncIterator]();
     let isOver = false;
     try {
