@@ -323,7 +323,7 @@ describe('a task on another machine', () => {
     const task = await taskOf('ada');
     const stores = [{ ...storeOf('ada'), grant: async () => ({ kind: 'files' }) as const }];
     const files = await sent({ ...task, stores });
-    assert.throws(() => openRemoteEnvironment(files, partsOf()), { code: 'FRAGMENT_REFUSED' });
+    assert.throws(() => openRemoteEnvironment(files, partsOf()), { code: 'NOT_SUPPORTED' });
   });
 
   it('is not sent where a store cannot be granted', async () => {

@@ -29,8 +29,7 @@ export interface EnvironmentParts {
 }
 
 /**
- * Opens what a task was granted, for as long as the environment is referred to. Throws FRAGMENT_REFUSED for grants that are
- * none here.
+ * Opens what a task was granted, for as long as the environment is referred to. Throws what openGranted throws.
  */
 export function openRemoteEnvironment(
   { request, grants }: RemoteTask,

@@ -39,6 +39,7 @@ const taskOnWire = record<TaskOnWire>({
   grants: required(2, list(nullable(storeGrant))),
 });
 
+/** Throws NOT_SUPPORTED for what does not travel, or is too large to. */
 export function encodeTask({ request, grants }: RemoteTask): Uint8Array {
   const out = new WireWriter(maxTaskBytes);
   out.bytes(signature);

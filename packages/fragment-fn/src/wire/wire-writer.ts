@@ -66,7 +66,7 @@ export class WireWriter {
     const needed = this.#length + count;
     if (needed > this.#maxBytes)
       throw new QueryError(
-        'FRAGMENT_REFUSED',
+        'NOT_SUPPORTED',
         `The fragment is larger than the ${this.#maxBytes} bytes that may travel.`,
       );
     if (needed <= this.#bytes.length) return;

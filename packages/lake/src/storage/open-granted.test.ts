@@ -55,8 +55,6 @@ describe('what a store was granted', () => {
     const elsewhere = [
       's3://lake/secret/c',
       's3://lake/ordersecret',
-      's3://lake/orders/../secret/c',
-      's3://lake/orders/%2e%2E/secret/c',
       's3://other/orders/a',
       '/etc/passwd',
       'file:///etc/passwd',
@@ -65,6 +63,8 @@ describe('what a store was granted', () => {
     ];
     for (const location of elsewhere)
       await assert.rejects(store.read(location), { code: 'STORAGE_ACCESS_DENIED' }, location);
+    for (const steps of ['..', '%2e%2E', '.', 'a/..%2f..'])
+      await assert.rejects(store.read(`s3://lake/orders/${steps}/secret/c`), { code: 'NOT_SUPPORTED' });
     const denied = { code: 'STORAGE_ACCESS_DENIED' };
     await assert.rejects(store.write('s3://lake/orders/a', new Uint8Array()), denied);
     await assert.rejects(store.moveIn('s3://lake/orders/a', '/tmp/x'), denied);
@@ -124,7 +124,7 @@ describe('granted files of this machine', () => {
       await writeFile(join(folder, 'a'), 'text');
       const grant = (await createFileStore().grant?.()) ?? assert.fail();
       assert.deepEqual(grant, { kind: 'files' });
-      assert.throws(() => openGranted(grant, {}), { code: 'FRAGMENT_REFUSED' });
+      assert.throws(() => openGranted(grant, {}), { code: 'NOT_SUPPORTED' });
       const store = openGranted(grant, { allowLocalFiles: true });
       assert.equal(Buffer.from(await store.read(join(folder, 'a'))).toString(), 'text');
       await assert.rejects(store.delete(join(folder, 'a')), { code: 'STORAGE_ACCESS_DENIED' });

@@ -18,11 +18,11 @@ export interface OpenGrantedOptions
   readonly allowLocalFiles?: boolean;
 }
 
-/** Throws FRAGMENT_REFUSED for a grant that cannot be one. */
+/** Throws FRAGMENT_REFUSED for a grant that cannot be one, NOT_SUPPORTED for files of another machine. */
 export function openGranted(grant: StoreGrant, options: OpenGrantedOptions): ObjectStore {
   if (grant.kind === 's3') return openS3(grant, options);
   if (options.allowLocalFiles === true) return readOnly(createFileStore());
-  throw new QueryError('FRAGMENT_REFUSED', 'The fragment reads files of another machine.');
+  throw new QueryError('NOT_SUPPORTED', 'The fragment reads files of another machine.');
 }
 
 function openS3(grant: GrantedS3, options: OpenGrantedOptions): ObjectStore {
@@ -31,7 +31,9 @@ function openS3(grant: GrantedS3, options: OpenGrantedOptions): ObjectStore {
   const stores = new Map<string, ObjectStore>();
   const storeOf = (location: string): ObjectStore => {
     const entry = schemeOf(location) === 's3' ? longestPrefix(grant.prefixes, location) : undefined;
-    if (entry === undefined || hasDotSteps(location)) throw notGranted(location);
+    if (entry === undefined) throw notGranted(location);
+    // Whether it leads out of the prefix is for whoever granted it to say.
+    if (hasDotSteps(location)) throw notOpened(location);
     const known = stores.get(entry.prefix);
     if (known !== undefined) return known;
     const store = openPrefix(entry, options, renew);
@@ -133,6 +135,13 @@ function notGranted(location: string): QueryError {
   return new QueryError(
     'STORAGE_ACCESS_DENIED',
     `The fragment was given no credentials for ${displayLocation(location)}.`,
+  );
+}
+
+function notOpened(location: string): QueryError {
+  return new QueryError(
+    'NOT_SUPPORTED',
+    `${displayLocation(location)} has steps of dots: a fragment does not open it.`,
   );
 }
 

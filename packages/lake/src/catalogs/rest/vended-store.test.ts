@@ -354,6 +354,21 @@ describe('what a table is granted for other machines', () => {
     assert.equal(loads, 2);
   });
 
+  it('is what is at hand while that lasts, when the catalog gives out nothing newer', async ({ mock }) => {
+    mock.timers.enable({ apis: ['Date'], now: Date.now() });
+    const config = { 's3.endpoint': s3.server.url, ...keys('old', 60_000) };
+    rest.on(endpoint, json(loadedOrders({ config })));
+    const grant = (await grantOf()) ?? assert.fail();
+    rest.on(endpoint, problem(403, 'ForbiddenException'));
+    mock.timers.tick(50_000);
+    const granted = await grant();
+    assert.deepEqual(granted.kind === 's3' && granted.prefixes.map(({ accessKeyId }) => accessKeyId), [
+      'old',
+    ]);
+    mock.timers.tick(10_000);
+    await assert.rejects(grant());
+  });
+
   it('is nothing where only keys of the service itself open the files', async () => {
     rest.on(endpoint, json(loadedOrders({})));
     assert.equal(await grantOf(), undefined);
