@@ -5,7 +5,7 @@ import path from 'node:path';
 import { after, describe, it } from 'node:test';
 import { createMetrics, delay, QueryError } from '@svc/base';
 import { type EngineMessage, SpoolBudget, SpoolFile } from '@svc/engine';
-import type { FragmentRequest, FragmentResult, FragmentScan } from '@svc/fragment-fn';
+import type { FragmentRequest, FragmentResult, FragmentScan, SplitEvent } from '@svc/fragment-fn';
 import type { TableScan } from '@svc/lake';
 import type { Stage, StagedPlan } from '@svc/sql';
 import type { FragmentReport } from '../tracker/fragment-record.js';
@@ -318,6 +318,36 @@ describe('the answer', () => {
     await delay(20);
     controller.abort(new QueryError('CANCELLED', 'enough'));
     await assert.rejects(running, isCode('CANCELLED'));
+    assertNothingLeft(executors);
+  });
+
+  it('ends with its caller, although an executor neither answers nor lets go', async () => {
+    const never = new Promise<never>(() => undefined);
+    const deaf = {
+      ...fakeExecutor({ name: 'deaf', slots: 1 }),
+      start: async () => ({
+        schema,
+        events: {
+          [Symbol.asyncIterator]: (): AsyncIterator<SplitEvent> => ({
+            next: () => never,
+            return: () => never,
+          }),
+        },
+      }),
+    };
+    const mute = { ...fakeExecutor({ name: 'mute', slots: 1 }), start: () => never };
+    const controller = new AbortController();
+    const running = run({ executors: [deaf, mute], signal: controller.signal });
+    await delay(20);
+    controller.abort(new QueryError('QUERY_TIMEOUT', 'too long'));
+    await assert.rejects(running, isCode('QUERY_TIMEOUT'));
+  });
+
+  it('of a thousand small splits is one of many', async () => {
+    const executors = Array.from({ length: 4 }, (_, index) => fakeExecutor({ name: `w${index}`, slots: 4 }));
+    const { result, reports } = await run({ executors, splits: 1000 });
+    assert.deepEqual(await rowsOf(result), expected(1000));
+    assert.ok(reports.length > 200);
     assertNothingLeft(executors);
   });
 
