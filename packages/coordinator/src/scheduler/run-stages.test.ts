@@ -217,6 +217,18 @@ describe('stages on executors', () => {
     assertNothingLeft(executors);
   });
 
+  it('what one executor cannot do another one may', async () => {
+    const full = new QueryError('DISK_FULL', 'no room');
+    const executors = [
+      fakeExecutor({ name: 'full', slots: 1, fail: () => full }),
+      ...['b', 'c', 'd', 'e'].map((name) => fakeExecutor({ name, slots: 1 })),
+    ];
+    const { result, health } = await run({ executors, splits: 6 });
+    assert.deepEqual(await rowsOf(result), expected(6));
+    assert.equal(health.quarantineMs('full'), 0);
+    assertNothingLeft(executors);
+  });
+
   it('an error of the statement ends all tasks', async () => {
     const evaluation = new QueryError('EVALUATION_ERROR', 'bad value');
     const executors = ['a', 'b'].map((name) =>

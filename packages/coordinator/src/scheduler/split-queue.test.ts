@@ -53,6 +53,21 @@ describe('splits of a stage', () => {
     assert.equal(taken.size, 40);
   });
 
+  it('go back to who failed with them only when there is nobody else', () => {
+    const all = ['a', 'b'].map((name) => executor(name));
+    const [a, b] = all;
+    assert.ok(a && b);
+    const queue = new SplitQueue(splits(1), () => 0);
+    const state = queue.take([a], all)?.states[0];
+    assert.ok(state);
+    state.failedOn.add('a');
+    queue.leave(state, 'a');
+    assert.equal(queue.take([a], all), undefined);
+    assert.equal(queue.take([a], all, [a])?.states[0], state);
+    queue.leave(state, 'a');
+    assert.equal(queue.take([b], all)?.states[0], state);
+  });
+
   it('are few in a task where many slots want them', () => {
     const lambda = executor('lambda', 1000, 'lambda');
     const queue = new SplitQueue(splits(100), () => 0);

@@ -104,13 +104,17 @@ export class SplitStage implements WorkSource {
     return this.#options.executors();
   }
 
+  #usable(): readonly FragmentExecutor[] {
+    return this.executors().filter(({ name }) => this.#options.health.quarantineMs(name) === 0);
+  }
+
   take(free: readonly FragmentExecutor[]): Dispatched | undefined {
     const { rows } = this.#options;
     const signal = this.#signal;
     if (signal === undefined || signal.aborted || this.#queue.isDone) return undefined;
     // Late splits are run again all the same: their rows are waited for.
     if (rows.isFull && this.#queue.hasPending) return undefined;
-    const taken = this.#queue.take(free, this.executors());
+    const taken = this.#queue.take(free, this.executors(), this.#usable());
     if (taken === undefined) return undefined;
     this.#running += 1;
     this.#idleSinceMs = undefined;
@@ -133,8 +137,7 @@ export class SplitStage implements WorkSource {
   #watch(): void {
     const { dispatcher, elapsed, patienceMs, rows } = this.#options;
     dispatcher.pump();
-    const isUsable = this.executors().some(({ name }) => this.#options.health.quarantineMs(name) === 0);
-    if (this.#running > 0 || isUsable || rows.isFull) this.#idleSinceMs = undefined;
+    if (this.#running > 0 || this.#usable().length > 0 || rows.isFull) this.#idleSinceMs = undefined;
     else {
       this.#idleSinceMs ??= elapsed();
       if (elapsed() - this.#idleSinceMs > patienceMs) this.#fail(noExecutor());
@@ -276,6 +279,7 @@ export class SplitStage implements WorkSource {
     if (suspect === undefined || suspect.status === 'done') return;
     const counted = kind === 'again' ? kind : 'executor';
     suspect.failures[counted] += 1;
+    suspect.failedOn.add(name);
     if (suspect.failures[counted] >= maxAttempts[counted]) this.#fail(error);
   }
 }
