@@ -60,7 +60,7 @@ function createStager(
       case 'distinct':
         return inTwo(node, node.on ? undefined : { partial: again(node), final: again(node) });
       case 'top-n': {
-        const first = { ...node, limit: node.limit + node.offset, offset: 0n };
+        const first = { ...node, limit: firstRows(node.limit, node.offset), offset: 0n };
         return inTwo(node, { partial: again(first), final: again(node) });
       }
       case 'limit':
@@ -88,6 +88,10 @@ function createStager(
   }
 
   function gatherCorrelated(node: PlanNode): PlanNode {
+    if (node.kind === 'materialized-cte' && !isCorrelated(node.definition)) {
+      define(node);
+      return gather(node.child);
+    }
     return mapInputs(node, beside);
   }
 
@@ -104,7 +108,7 @@ function createStager(
     if (limit.kind !== 'rows' || skipped === undefined) return again(node)(gather(node.child));
     const rows = {
       ...node,
-      limit: { kind: 'rows', rows: limit.rows + skipped },
+      limit: { kind: 'rows', rows: firstRows(limit.rows, skipped) },
       offset: { kind: 'none' },
     } as const;
     const order = orderBelow(node.child);
@@ -277,6 +281,13 @@ type Above = Extract<PlanNode, { readonly kind: 'aggregate' | 'distinct' | 'top-
 /** The same operator over another child. */
 function again(node: Above): (child: PlanNode) => PlanNode {
   return (child) => ({ ...node, child });
+}
+
+const mostRows = (1n << 63n) - 1n;
+
+/** How many rows of each part may be among those that the limit picks behind the offset. */
+function firstRows(limit: bigint, offset: bigint): bigint {
+  return limit + offset < mostRows ? limit + offset : mostRows;
 }
 
 /** The order that a limit picks the first rows of. */
