@@ -73,6 +73,8 @@ function packageFolder(require, name) {
 }
 
 function missing(what) {
-  console.error(`The function for ${platform} needs ${path.relative(root, what) || what}, which is not installed.`);
+  console.error(
+    `The function for ${platform} needs ${path.relative(root, what) || what}, which is not installed.`,
+  );
   process.exit(1);
 }
