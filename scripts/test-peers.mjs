@@ -5,6 +5,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { startIcebergRest } from '../test/peers/servers/iceberg-rest.mjs';
 import { startMinio } from '../test/peers/servers/minio.mjs';
+import { runFragmentTests } from './peers/fragment-tests.mjs';
 import { needsSignIn, peers, serviceVariants, variantsBeside } from './peers/peer-list.mjs';
 import { runPeer } from './peers/run-peer.mjs';
 import { runSessionTests } from './peers/session-tests.mjs';
@@ -64,6 +65,7 @@ async function testLake(tools) {
   try {
     await testVariants(tools, (variant) => variantsBeside.includes(variant));
     if (['s3', 'nessie', 'rest', 'shapes'].some(isWanted)) await testStorage(tools);
+    if (isWanted('fragments')) await testFragments(tools);
   } catch (error) {
     report({ name: 'tables and object storage', ok: false, detail: error.stack });
   }
@@ -145,6 +147,16 @@ async function testStorage({ python, peersFolder }) {
   } finally {
     await stop();
   }
+}
+
+/** Workers and the fragment function. */
+async function testFragments({ python, tpch }) {
+  const counts = await runFragmentTests({
+    ...{ root, python, tables: tpch },
+    folder: path.join(folder, 'fragments'),
+  });
+  passed += counts.passed;
+  failed += counts.failed;
 }
 
 /** Where a test imports a server from that it starts itself. */

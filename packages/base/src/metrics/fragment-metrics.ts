@@ -1,5 +1,7 @@
 import type { Registry } from 'prom-client';
 import {
+  type Counter,
+  counter,
   type Gauge,
   gauge,
   type LabelledCounter,
@@ -21,6 +23,8 @@ export interface FragmentMetrics {
   readonly fragments: LabelledCounter<{ readonly executor: ExecutorKind; readonly outcome: FragmentOutcome }>;
   readonly fragmentDuration: LabelledHistogram<{ readonly executor: ExecutorKind }>;
   readonly fragmentSplits: LabelledCounter<{ readonly outcome: SplitOutcome }>;
+  /** Of `scanRows`, those selected. */
+  readonly fragmentRows: Counter;
   readonly fragmentsRunning: Gauge;
   readonly executorsQuarantined: Gauge;
 }
@@ -50,6 +54,10 @@ export function fragmentMetrics(registry: Registry): FragmentMetrics {
       ['outcome'],
       splitOutcomes.map((outcome) => ({ outcome })),
     ),
+    fragmentRows: counter(registry, {
+      name: 'svc_fragment_rows_total',
+      help: 'Rows, after pruning, of scans that ran in fragments elsewhere.',
+    }),
     fragmentsRunning: gauge(registry, {
       name: 'svc_fragment_tasks_running',
       help: 'Tasks that executors have now.',

@@ -21,7 +21,7 @@ import { type PlannedStages, type StatementContext, stageName, stageRequest } fr
 import { SplitStage } from './split-stage.js';
 import { StatisticsSum } from './statistics-sum.js';
 
-type FragmentMetrics = Pick<Metrics, 'fragments' | 'fragmentDuration' | 'fragmentSplits'>;
+type FragmentMetrics = Pick<Metrics, 'fragments' | 'fragmentDuration' | 'fragmentSplits' | 'fragmentRows'>;
 
 /** Of the process. */
 export interface SchedulerParts {
@@ -214,6 +214,8 @@ export class StageRuns {
       }),
     });
     await run.run(signal);
+    for (const name of [stage.split ?? '', ...stage.scans])
+      parts.metrics.fragmentRows.inc(stages.scans.get(name)?.table.scan.counts.rowsPlanned ?? 0);
   }
 
   async #gatherHere(stage: Stage, rows: GatheredRows): Promise<void> {
