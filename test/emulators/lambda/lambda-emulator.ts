@@ -215,14 +215,15 @@ class Emulator {
   async #start(): Promise<Sandbox> {
     this.counts.coldStarts += 1;
     const { bundleFolder, folder, environment, functionName, coldStartMs } = this.#options;
-    const left = this.#folders.pop();
+    // Named before anything is waited for: sandboxes that start beside each other have folders of their own.
     this.#nextFolder += 1;
+    const own = this.#folders.pop() ?? join(folder, `sandbox-${this.#nextFolder}`);
     await mkdir(folder, { recursive: true });
     await sleep(coldStartMs);
     const sandbox = await Sandbox.start({
       ...this.#options,
       bundle: join(bundleFolder, 'index.mjs'),
-      folder: left ?? join(folder, `sandbox-${this.#nextFolder}`),
+      folder: own,
       environment: { ...environment, AWS_LAMBDA_FUNCTION_NAME: functionName },
       onLog: (text) => {
         this.log += text;
