@@ -4,12 +4,27 @@ import { ports, settingsOf } from '../settings';
 import { containerOf, environmentOf, ofType, production, resource, trial } from './renderings';
 
 const tasks = [
-  { task: 'CoordinatorTask', command: 'serve', port: ports.flight },
-  { task: 'WorkerTask', command: 'worker', port: ports.worker },
+  {
+    task: 'CoordinatorTask',
+    command: 'serve',
+    port: ports.flight,
+    secrets: [
+      'SVC_WORKER__SECRET',
+      'DEPLOY_FILE_SVC_WORKER__TLS_CA',
+      'SVC_AUTH__CLIENT_SECRET',
+      'SVC_COORDINATOR__REDIS_URL',
+    ],
+  },
+  {
+    task: 'WorkerTask',
+    command: 'worker',
+    port: ports.worker,
+    secrets: ['SVC_WORKER__SECRET', 'DEPLOY_FILE_SVC_WORKER__TLS_CERT', 'DEPLOY_FILE_SVC_WORKER__TLS_KEY'],
+  },
 ] as const;
 
 for (const rendering of [production, trial])
-  for (const { task, command, port } of tasks) {
+  for (const { task, command, port, secrets } of tasks) {
     const { coordinator, workers } = settingsOf(rendering.stage);
     const size = command === 'serve' ? coordinator : workers;
     describe(`${task} of ${rendering.stage}`, () => {
@@ -72,8 +87,15 @@ for (const rendering of [production, trial])
           'b@redis',
         ])
           assert.ok(!text.includes(secret), secret);
-        for (const { valueFrom } of container.secrets)
-          assert.match(valueFrom, /^arn:aws:mock:::(Coordinator|Worker)/);
+        assert.deepEqual(
+          container.secrets.map(
+            ({ name, valueFrom }: { readonly name: string; readonly valueFrom: string }) => {
+              assert.match(valueFrom, /^arn:aws:mock:::(Coordinator|Worker)/);
+              return name;
+            },
+          ),
+          secrets,
+        );
       });
 
       it('is replaced when a secret has changed', () => {

@@ -23,6 +23,7 @@ let client: FlightClient;
 /** Names of workers that are lost at their next split. */
 const doomed = new Set<string>();
 let open = 0;
+let knownFallbacks = 0;
 
 before(async () => {
   service = await startService({
@@ -110,7 +111,12 @@ async function both(sql: string) {
   const before = await service.metric('svc_fragment_splits_total{outcome="ended"}');
   const staged = await rows(client, sql);
   const splits = (await service.metric('svc_fragment_splits_total{outcome="ended"}')) - before;
+  assert.equal(fellBack().length, knownFallbacks);
   return { local, staged, splits };
+}
+
+function fellBack() {
+  return service.logRecords().filter(({ message }) => message === 'query runs on one node after all');
 }
 
 function sorted(table: readonly (readonly unknown[])[]): readonly string[] {
@@ -208,6 +214,11 @@ describe('faults', () => {
     await rows(client, 'SET svc.execution = workers');
     const staged = await rows(client, failing).catch((error: unknown) => QueryError.from(error).message);
     assert.equal(staged, local);
+    assert.deepEqual(
+      fellBack().map((record) => record.error_code),
+      ['EVALUATION_ERROR'],
+    );
+    knownFallbacks += 1;
   });
 });
 

@@ -7,8 +7,8 @@ import { after, before, describe, it } from 'node:test';
 import type { QueryError } from '@svc/base';
 import type { SplitEvent, SplitRun } from '@svc/fragment-fn';
 import { createFileStore, type ObjectStore } from '@svc/lake';
-import { tableOf, rowsOf as tableRows } from './support/results.js';
 import { generate } from 'selfsigned';
+import { tableOf, rowsOf as tableRows } from './support/results.js';
 import { startService } from './support/service.js';
 import { ordersTask } from './support/split-tasks.js';
 import { makeTables, standardTables } from './support/tables.js';
@@ -18,8 +18,8 @@ import { startWorkerProcess, type WorkerProcess, workerSecret } from './support/
 const never = new AbortController().signal;
 /** Works for minutes before its first row. */
 const endless = 'SELECT count(*) AS n FROM orders a, orders b, orders c WHERE a.id + b.id * c.id = -1';
-/** 5.6 M rows of each split: more than the wire holds for a reader who does not read. */
-const large = 'SELECT a.id, a.region FROM orders a, range(1024)';
+/** 1.6 M rows of each split: more than the wire holds for a reader who does not read. */
+const large = 'SELECT a.id, a.region FROM orders a, range(256)';
 
 let folder: string;
 let orders: string;
@@ -97,6 +97,21 @@ describe('svc worker', () => {
     await assert.rejects(started, isLost(worker));
     await assert.rejects(executor.start(await ordersTask(orders), never), isLost(worker));
     await assert.rejects(executor.heartbeat(), isLost(worker));
+  });
+
+  it('that is started again under its address takes tasks, and none that were signed before', async () => {
+    const first = await startWorkerProcess(join(folder, 'again'));
+    const executor = first.executor();
+    const before = await executor.heartbeat();
+    first.svc.process.kill('SIGKILL');
+    await first.svc.exit;
+    const port = first.address.slice(first.address.lastIndexOf(':') + 1);
+    await using second = await startWorkerProcess(join(folder, 'again'), { env: { SVC_WORKER__PORT: port } });
+    assert.equal(second.address, first.address);
+    assert.equal((await rowsOfRun(await executor.start(await ordersTask(orders), never))).length, 3);
+    assert.notEqual(executor.facts?.bootId, before.bootId);
+    assert.match(second.svc.stdout(), /before its restart/);
+    await first[Symbol.asyncDispose]();
   });
 
   it('ends a task whose caller goes away', async () => {
@@ -221,7 +236,7 @@ describe('svc worker', () => {
       env: { SVC_WORKER__ALLOW_LOCAL_FILES: 'false' },
     });
     await assert.rejects(worker.executor().start(await ordersTask(orders), never), {
-      code: 'FRAGMENT_REFUSED',
+      code: 'NOT_SUPPORTED',
     });
   });
 
@@ -238,7 +253,11 @@ describe('svc worker', () => {
 
   it('speaks TLS, with those alone who show a certificate where it is to know them', async () => {
     const pems = { known: await certificate(), stranger: await certificate() };
-    const files = { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem'), ca: join(folder, 'ca.pem') };
+    const files = {
+      cert: join(folder, 'cert.pem'),
+      key: join(folder, 'key.pem'),
+      ca: join(folder, 'ca.pem'),
+    };
     await writeFile(files.cert, pems.known.cert);
     await writeFile(files.key, pems.known.key);
     await writeFile(files.ca, pems.known.cert);

@@ -136,10 +136,16 @@ class Generator {
   /** A SELECT of columns of these kinds. */
   #query(kinds: readonly Kind[], depth: number, outer?: From): string {
     if (depth > 0 && this.#chance(0.08)) return this.#setOperation(kinds, depth);
+    if (depth > 0 && outer === undefined && this.#chance(0.05)) {
+      const name = this.#name('n');
+      const columns = kinds.map((_kind, index) => `c${index}`).join(', ');
+      const definition = `WITH ${name}(${columns}) AS MATERIALIZED (${this.#query(kinds, depth - 1)})`;
+      return `${definition} SELECT ${columns} FROM ${name} ${this.#pick(['UNION ALL', 'EXCEPT', 'INTERSECT ALL'])} SELECT ${columns} FROM ${name}`;
+    }
     const from = this.#from(depth);
     const where = this.#chance(0.6) ? ` WHERE ${this.#condition(from, depth, outer)}` : '';
     const choice = this.#random();
-    if (choice < 0.45) return this.#aggregation(kinds, from, where, depth);
+    if (choice < 0.45) return this.#aggregation(kinds, from, where);
     if (choice < 0.6 && outer === undefined) {
       const windows = this.#windowed(kinds, from, where);
       if (windows !== undefined) return windows;
@@ -153,7 +159,7 @@ class Generator {
     return sql;
   }
 
-  #aggregation(kinds: readonly Kind[], from: From, where: string, depth: number): string {
+  #aggregation(kinds: readonly Kind[], from: From, where: string): string {
     const groupCount = this.#chance(0.75) ? 1 + this.#below(2) : 0;
     const groups = Array.from({ length: groupCount }, () => {
       const kind = this.#pick<Kind>(['int', 'text', 'bool', 'date']);
@@ -174,7 +180,6 @@ class Generator {
       groupCount === 0
         ? ''
         : ` GROUP BY ${this.#chance(0.15) ? `${this.#pick(['ROLLUP', 'CUBE'])} (${keys.join(', ')})` : keys.join(', ')}`;
-    void depth;
     return `SELECT ${list.join(', ')} FROM ${from.sql}${where}${by}${having}`;
   }
 
@@ -400,7 +405,7 @@ class Generator {
   #constant(kind: Kind): string {
     switch (kind) {
       case 'int':
-        return String(this.#below(40) - 10);
+        return `(${this.#below(40) - 10})`;
       case 'decimal':
         return `${this.#below(20) - 10}.${this.#below(10)}5`;
       case 'double':

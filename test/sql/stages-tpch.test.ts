@@ -36,4 +36,24 @@ describe('TPC-H in stages', () => {
           );
       }
     });
+
+  test('scans nearly all rows in parts', () => {
+    let [divided, all] = [0, 0];
+    for (const file of readdirSync(folder)) {
+      const staged = oracle.stage(readFileSync(path.join(folder, file), 'utf8'), {
+        bytesOf: ({ stubFile }) => (tpchRowCounts[oracle.tableOf(stubFile)] ?? 0) * 100,
+        readWholeBytes: 1 << 20,
+      });
+      if (staged.kind === 'whole') assert.fail(`${file}: ${staged.reason}`);
+      const { plan } = staged;
+      const rowsOf = (name: string) =>
+        tpchRowCounts[oracle.tableOf(plan.scans.find((scan) => scan.name === name)?.stubFile ?? '')] ?? 0;
+      for (const { split, scans } of plan.stages) {
+        const rows = split === undefined ? 0 : rowsOf(split);
+        divided += rows;
+        all += scans.reduce((sum, name) => sum + rowsOf(name), rows);
+      }
+    }
+    assert.ok(divided >= 0.95 * all, `${divided} of ${all} rows`);
+  });
 });

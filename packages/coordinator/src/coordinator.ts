@@ -80,7 +80,12 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Coo
   try {
     const lake = await openLake(config, { metrics, now: options.now ?? Date.now });
     const lock = await openScanLock(options);
-    const remote = await openRemoteExecutors({ config, logger, metrics, now: options.now ?? Date.now });
+    const remote = await openRemoteExecutors({ config, logger, metrics, now: options.now ?? Date.now }).catch(
+      (error: unknown) => {
+        lock.close();
+        throw error;
+      },
+    );
     return assemble(options, { pool, lake, identity, audit, remote, lock });
   } catch (error) {
     await pool.destroy();

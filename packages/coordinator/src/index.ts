@@ -6,6 +6,12 @@ export type {
   EmbeddedRunOptions,
   EmbeddedService,
 } from './embedded/embedded-service.js';
+export {
+  createLambdaExecutor,
+  type LambdaExecutor,
+  type LambdaExecutorOptions,
+} from './executors/lambda/lambda-executor.js';
+export { openLambdaExecutor } from './executors/lambda/open-lambda-executor.js';
 export { parseWorkerAddress } from './executors/workers/worker-address.js';
 export {
   createWorkerExecutor,
@@ -18,9 +24,3 @@ export type { SignInFacts } from './identity/open-identity.js';
 export { SessionStore } from './identity/session-store.js';
 export { poolOptions } from './service/pool-options.js';
 export { startCoordinator } from './start-coordinator.js';
-export {
-  createLambdaExecutor,
-  type LambdaExecutor,
-  type LambdaExecutorOptions,
-} from './executors/lambda/lambda-executor.js';
-export { openLambdaExecutor } from './executors/lambda/open-lambda-executor.js';

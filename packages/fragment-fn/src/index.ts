@@ -5,6 +5,19 @@ export {
   type FragmentOfStores,
 } from './environment/store-environment.js';
 export { createTableStaging, type TableStaging } from './environment/table-staging.js';
+export { encodeFrame, type Frame, readFrames } from './function/frames.js';
+export {
+  functionProtocolVersion,
+  type InvocationOrder,
+  type InvocationPayload,
+  type InvocationSummary,
+  maxPayloadBytes,
+  type OrderReference,
+  parsePart,
+  parseSummary,
+  type SpooledPart,
+} from './function/invocation.js';
+export { packOrder, readSealingKey, type SealingKey, seal } from './function/sealing.js';
 export {
   type FragmentEnvironment,
   queryTimedOut,
@@ -30,19 +43,6 @@ export {
   type InputRows,
   type WholeColumns,
 } from './request.js';
-export { type Frame, readFrames } from './function/frames.js';
-export {
-  functionProtocolVersion,
-  type InvocationOrder,
-  type InvocationPayload,
-  type InvocationSummary,
-  maxPayloadBytes,
-  type OrderReference,
-  parsePart,
-  parseSummary,
-  type SpooledPart,
-} from './function/invocation.js';
-export { packOrder, readSealingKey, type SealingKey, seal } from './function/sealing.js';
 export { type FragmentResult, runFragment } from './runtime.js';
 export { AnswerCheck, type ArrowParts, answeredError, executorLost } from './splits/answer-check.js';
 export { createLocalExecutor } from './splits/local-executor.js';

@@ -16,15 +16,16 @@ declare const awslambda: {
   ): unknown;
 };
 
+const { AWS_LAMBDA_FUNCTION_NAME, SVC_FUNCTION_KEYS, SVC_FUNCTION_LOCAL_FILES } = process.env;
 /** Of a sandbox on the coordinator's own machine: for tests. */
-const allowLocalFiles = process.env['SVC_FUNCTION_LOCAL_FILES'] === '1';
+const allowLocalFiles = SVC_FUNCTION_LOCAL_FILES === '1';
 let keys: Promise<OpeningKeys> | undefined;
 
 export const handler: unknown = awslambda.streamifyResponse(
   createFragmentHandler({
-    functionName: process.env['AWS_LAMBDA_FUNCTION_NAME'] ?? '',
+    functionName: AWS_LAMBDA_FUNCTION_NAME ?? '',
     keys: () => {
-      keys ??= readOpeningKeys(process.env['SVC_FUNCTION_KEYS'] ?? '');
+      keys ??= readOpeningKeys(SVC_FUNCTION_KEYS ?? '');
       return keys;
     },
     temporaryFolder: tmpdir(),

@@ -23,10 +23,7 @@ export interface Faults {
   readonly slow?: number;
 }
 
-export interface EmulatorOptions
-  extends Partial<SandboxLimits>,
-    Partial<PaceOptions>,
-    Partial<RampOptions> {
+export interface EmulatorOptions extends Partial<SandboxLimits>, Partial<PaceOptions>, Partial<RampOptions> {
   /** Of the function: index.mjs and what it needs. */
   readonly bundleFolder: string;
   readonly functionName: string;
@@ -215,15 +212,14 @@ class Emulator {
   async #start(): Promise<Sandbox> {
     this.counts.coldStarts += 1;
     const { bundleFolder, folder, environment, functionName, coldStartMs } = this.#options;
-    // Named before anything is waited for: sandboxes that start beside each other have folders of their own.
     this.#nextFolder += 1;
-    const own = this.#folders.pop() ?? join(folder, `sandbox-${this.#nextFolder}`);
+    const ownFolder = this.#folders.pop() ?? join(folder, `sandbox-${this.#nextFolder}`);
     await mkdir(folder, { recursive: true });
     await sleep(coldStartMs);
     const sandbox = await Sandbox.start({
       ...this.#options,
       bundle: join(bundleFolder, 'index.mjs'),
-      folder: own,
+      folder: ownFolder,
       environment: { ...environment, AWS_LAMBDA_FUNCTION_NAME: functionName },
       onLog: (text) => {
         this.log += text;
@@ -292,7 +288,8 @@ class Emulator {
         if (waitMs > 0) await sleep(waitMs, undefined, { signal: gone.signal }).catch(() => undefined);
         await send(response, 'PayloadChunk', body);
       }
-      if (kind === kindOf.error) return { ErrorCode: 'Unhandled', ErrorDetails: Buffer.from(body).toString() };
+      if (kind === kindOf.error)
+        return { ErrorCode: 'Unhandled', ErrorDetails: Buffer.from(body).toString() };
       hasEnded = kind === kindOf.end;
     }
     if (hasEnded) return undefined;

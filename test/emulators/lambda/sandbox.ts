@@ -22,7 +22,11 @@ export interface SandboxOptions extends SandboxLimits {
 }
 
 /** Why a sandbox ended, by Lambda's words. */
-export type SandboxDeath = 'Runtime.ExitError' | 'Runtime.OutOfMemory' | 'Runtime.DiskFull' | 'Sandbox.Timedout';
+export type SandboxDeath =
+  | 'Runtime.ExitError'
+  | 'Runtime.OutOfMemory'
+  | 'Runtime.DiskFull'
+  | 'Sandbox.Timedout';
 
 const watchEveryMs = 50;
 

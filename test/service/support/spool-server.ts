@@ -71,7 +71,9 @@ export async function startSpoolServer(): Promise<SpoolServer> {
     response.writeHead(range === null ? 200 : 206, {
       etag: etagOf(object),
       'content-length': part.length,
-      ...(range !== null && { 'content-range': `bytes ${start}-${start + part.length - 1}/${object.length}` }),
+      ...(range !== null && {
+        'content-range': `bytes ${start}-${start + part.length - 1}/${object.length}`,
+      }),
     });
     response.end(method === 'HEAD' ? undefined : part);
   }

@@ -10,7 +10,12 @@ import { QueryError } from '../errors/query-error.js';
 import { currentScope, withScope } from '../log/context.js';
 
 /** Specification section 6.3. */
-export type SpanName = 'flight_sql.request' | 'svc.query' | 'svc.plan' | 'dispatch_to_worker';
+export type SpanName =
+  | 'flight_sql.request'
+  | 'svc.query'
+  | 'svc.plan'
+  | 'dispatch_to_worker'
+  | 'svc.worker.scan';
 
 /** A part of the work for a call, as a trace shows it. Costs next to nothing while no tracer is registered. */
 export interface OpenSpan {

@@ -40,3 +40,13 @@ export function failureKind({ code }: QueryError): FailureKind {
 
 /** What a split may cost before its error is the query's: executors that were lost with it, and tries of other kinds. */
 export const maxAttempts: Readonly<Record<'executor' | 'again', number>> = { executor: 5, again: 3 };
+
+/**
+ * Whether the statement may be run on one node instead, while nothing of it has been answered. What a fragment's text, order
+ * or machine may have caused is decided there; for want of executors only where these were a choice.
+ */
+export function mayRunHere(error: QueryError, isForced: boolean): boolean {
+  const kind = failureKind(error);
+  if (kind === 'one-node' || error.code === 'INTERNAL_ERROR') return true;
+  return !isForced && (kind !== 'final' || error.code === 'NO_EXECUTOR');
+}

@@ -2,19 +2,19 @@ import { QueryError } from '@svc/base';
 import type { EngineMessage } from '@svc/engine';
 import { type FragmentLimits, resultTooLarge } from '@svc/fragment-fn';
 
-/** Passes messages on within the limit of a result; `onEnd` is called once, however they end, before the end is told. */
+/** Passes messages on within the limit of a result; `onEnd` is called once, before the end is told. */
 export function resultMessages(
   source: AsyncIterable<EngineMessage>,
   limits: FragmentLimits,
-  onEnd: () => Promise<void>,
+  onEnd: (how: 'complete' | 'early') => Promise<void>,
 ): AsyncIterable<EngineMessage> {
   return {
     [Symbol.asyncIterator]() {
       const iterator = source[Symbol.asyncIterator]();
       let bytes = 0;
       let ending: Promise<void> | undefined;
-      const end = () => {
-        ending ??= onEnd();
+      const end = (how: 'complete' | 'early') => {
+        ending ??= onEnd(how);
         return ending;
       };
       return {
@@ -22,7 +22,7 @@ export function resultMessages(
           try {
             const next = await iterator.next();
             if (next.done === true) {
-              await end();
+              await end('complete');
               return next;
             }
             bytes += next.value.body.byteLength;
@@ -31,7 +31,7 @@ export function resultMessages(
             throw resultTooLarge(limits);
           } catch (caught) {
             await iterator.return?.();
-            await end();
+            await end('early');
             throw QueryError.from(caught);
           }
         },
@@ -39,7 +39,7 @@ export function resultMessages(
           try {
             await iterator.return?.();
           } finally {
-            await end();
+            await end('early');
           }
           return { done: true, value: undefined };
         },

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { after, describe, it } from 'node:test';
 import { createMetrics, delay, QueryError } from '@svc/base';
 import { type EngineMessage, SpoolBudget, SpoolFile } from '@svc/engine';
-import type { FragmentRequest, FragmentResult, FragmentScan } from '@svc/fragment-fn';
+import type { FragmentRequest, FragmentResult, FragmentScan, SplitEvent } from '@svc/fragment-fn';
 import type { TableScan } from '@svc/lake';
 import type { Stage, StagedPlan } from '@svc/sql';
 import type { FragmentReport } from '../tracker/fragment-record.js';
@@ -217,6 +217,18 @@ describe('stages on executors', () => {
     assertNothingLeft(executors);
   });
 
+  it('what one executor cannot do another one may', async () => {
+    const full = new QueryError('DISK_FULL', 'no room');
+    const executors = [
+      fakeExecutor({ name: 'full', slots: 1, fail: () => full }),
+      ...['b', 'c', 'd', 'e'].map((name) => fakeExecutor({ name, slots: 1 })),
+    ];
+    const { result, health } = await run({ executors, splits: 6 });
+    assert.deepEqual(await rowsOf(result), expected(6));
+    assert.equal(health.quarantineMs('full'), 0);
+    assertNothingLeft(executors);
+  });
+
   it('an error of the statement ends all tasks', async () => {
     const evaluation = new QueryError('EVALUATION_ERROR', 'bad value');
     const executors = ['a', 'b'].map((name) =>
@@ -318,6 +330,36 @@ describe('the answer', () => {
     await delay(20);
     controller.abort(new QueryError('CANCELLED', 'enough'));
     await assert.rejects(running, isCode('CANCELLED'));
+    assertNothingLeft(executors);
+  });
+
+  it('ends with its caller, although an executor neither answers nor lets go', async () => {
+    const never = new Promise<never>(() => undefined);
+    const deaf = {
+      ...fakeExecutor({ name: 'deaf', slots: 1 }),
+      start: async () => ({
+        schema,
+        events: {
+          [Symbol.asyncIterator]: (): AsyncIterator<SplitEvent> => ({
+            next: () => never,
+            return: () => never,
+          }),
+        },
+      }),
+    };
+    const mute = { ...fakeExecutor({ name: 'mute', slots: 1 }), start: () => never };
+    const controller = new AbortController();
+    const running = run({ executors: [deaf, mute], signal: controller.signal });
+    await delay(20);
+    controller.abort(new QueryError('QUERY_TIMEOUT', 'too long'));
+    await assert.rejects(running, isCode('QUERY_TIMEOUT'));
+  });
+
+  it('of a thousand small splits is one of many', async () => {
+    const executors = Array.from({ length: 4 }, (_, index) => fakeExecutor({ name: `w${index}`, slots: 4 }));
+    const { result, reports } = await run({ executors, splits: 1000 });
+    assert.deepEqual(await rowsOf(result), expected(1000));
+    assert.ok(reports.length > 200);
     assertNothingLeft(executors);
   });
 

@@ -28,8 +28,10 @@ export async function runStages(options: RunStagesOptions): Promise<FragmentResu
       await result.messages[Symbol.asyncIterator]().return?.();
       throw new QueryError('INTERNAL_ERROR', 'The stages of a statement answer other columns than it has.');
     }
-    const messages = resultMessages(result.messages, options.context.limits, async () => {
-      link.abort(new QueryError('CANCELLED', 'Nobody reads the result any more.'));
+    const messages = resultMessages(result.messages, options.context.limits, async (how) => {
+      // Who watches for the failure of a result must not take its end for one.
+      if (how === 'complete') link[Symbol.dispose]();
+      else link.abort(new QueryError('CANCELLED', 'Nobody reads the result any more.'));
       await runs.close();
     });
     return { ...result, messages, statistics: () => runs.statistics() };

@@ -25,6 +25,8 @@ export interface SplitState {
   /** Tasks it has been in. */
   attempts: number;
   readonly failures: Record<'executor' | 'again', number>;
+  /** Names of executors. */
+  readonly failedOn: Set<string>;
 }
 
 export class SplitQueue {
@@ -43,6 +45,7 @@ export class SplitQueue {
     this.#states = splits.map((split) => ({
       ...{ split, place: placeKey(split), status: 'pending', runs: [], attempts: 0 },
       failures: { executor: 0, again: 0 },
+      failedOn: new Set(),
     }));
     this.#pending = [...this.#states];
   }
@@ -63,12 +66,16 @@ export class SplitQueue {
     return this.#pending.length > 0;
   }
 
-  /** Splits for one of the free executors, marked as running there. */
+  /**
+   * Splits for one of the free executors, marked as running there. They are placed on all executors, whether these are left
+   * alone for a while or not.
+   */
   take(
     free: readonly FragmentExecutor[],
     all: readonly FragmentExecutor[],
+    usable = all,
   ): { readonly executor: FragmentExecutor; readonly states: readonly SplitState[] } | undefined {
-    const taken = this.#pending.length > 0 ? this.#takePending(free, all) : this.#takeLate(free);
+    const taken = this.#pending.length > 0 ? this.#takePending(free, all, usable) : this.#takeLate(free);
     if (taken === undefined) return undefined;
     const sinceMs = this.#elapsed();
     for (const state of taken.states) {
@@ -100,20 +107,28 @@ export class SplitQueue {
     this.#placed = undefined;
   }
 
-  #takePending(free: readonly FragmentExecutor[], all: readonly FragmentExecutor[]) {
+  #takePending(
+    free: readonly FragmentExecutor[],
+    all: readonly FragmentExecutor[],
+    usable: readonly FragmentExecutor[],
+  ) {
     const lists = this.#listsFor(all);
-    const withWork = free.find(({ name }) => (lists.get(name)?.length ?? 0) > 0);
-    const executor = withWork ?? free[0];
-    if (executor === undefined) return undefined;
-    const own = lists.get(executor.name) ?? [];
-    // Without work of its own it takes from where most is waiting: a file that is fetched once more is sooner read than late.
-    const list = own.length > 0 ? own : [...lists.values()].reduce((a, b) => (b.length > a.length ? b : a));
     const slots = all.reduce((sum, each) => sum + each.slots, 0);
-    const count = Math.ceil(this.#pending.length / Math.max(1, slots * tasksPerSlot));
-    const states = list.splice(0, Math.min(count, maxSplitsPerTask));
-    const taken = new Set(states);
-    this.#pending = this.#pending.filter((state) => !taken.has(state));
-    return states.length === 0 ? undefined : { executor, states };
+    const share = Math.ceil(this.#pending.length / Math.max(1, slots * tasksPerSlot));
+    const count = Math.min(share, maxSplitsPerTask);
+    const hasOwn = ({ name }: FragmentExecutor) => (lists.get(name)?.length ?? 0) > 0;
+    const longestFirst = [...lists.values()].sort((a, b) => b.length - a.length);
+    // Without work of its own it takes from where most is waiting: a file that is fetched once more is sooner read than late.
+    for (const executor of [...free.filter(hasOwn), ...free.filter((each) => !hasOwn(each))])
+      for (const list of [lists.get(executor.name) ?? [], ...longestFirst]) {
+        const states = list.filter((state) => mayRunOn(state, executor, usable)).slice(0, count);
+        if (states.length === 0) continue;
+        const taken = new Set(states);
+        list.splice(0, list.length, ...list.filter((state) => !taken.has(state)));
+        this.#pending = this.#pending.filter((state) => !taken.has(state));
+        return { executor, states };
+      }
+    return undefined;
   }
 
   #listsFor(all: readonly FragmentExecutor[]): ReadonlyMap<string, SplitState[]> {
@@ -145,6 +160,15 @@ export class SplitQueue {
     }
     return undefined;
   }
+}
+
+/** Who failed with it does not get it again while there are others: one that fails at once would get all of them. */
+function mayRunOn(
+  { failedOn }: SplitState,
+  { name }: FragmentExecutor,
+  all: readonly FragmentExecutor[],
+): boolean {
+  return failedOn.size === 0 || !failedOn.has(name) || all.every((each) => failedOn.has(each.name));
 }
 
 function median(values: readonly number[]): number {

@@ -1,6 +1,14 @@
 /** Runs one stage's splits on executors, and has their rows gathered. Ends when each split has ended once. */
 import { AsyncResource } from 'node:async_hooks';
-import { abortable, linkAbort, type Metrics, openSpan, QueryError, throwIfAborted } from '@svc/base';
+import {
+  abortable,
+  linkAbort,
+  type Metrics,
+  openSpan,
+  outgoingCorrelation,
+  QueryError,
+  throwIfAborted,
+} from '@svc/base';
 import type {
   FragmentExecutor,
   FragmentSplit,
@@ -96,13 +104,17 @@ export class SplitStage implements WorkSource {
     return this.#options.executors();
   }
 
+  #usable(): readonly FragmentExecutor[] {
+    return this.executors().filter(({ name }) => this.#options.health.quarantineMs(name) === 0);
+  }
+
   take(free: readonly FragmentExecutor[]): Dispatched | undefined {
     const { rows } = this.#options;
     const signal = this.#signal;
     if (signal === undefined || signal.aborted || this.#queue.isDone) return undefined;
     // Late splits are run again all the same: their rows are waited for.
     if (rows.isFull && this.#queue.hasPending) return undefined;
-    const taken = this.#queue.take(free, this.executors());
+    const taken = this.#queue.take(free, this.executors(), this.#usable());
     if (taken === undefined) return undefined;
     this.#running += 1;
     this.#idleSinceMs = undefined;
@@ -125,8 +137,7 @@ export class SplitStage implements WorkSource {
   #watch(): void {
     const { dispatcher, elapsed, patienceMs, rows } = this.#options;
     dispatcher.pump();
-    const isUsable = this.executors().some(({ name }) => this.#options.health.quarantineMs(name) === 0);
-    if (this.#running > 0 || isUsable || rows.isFull) this.#idleSinceMs = undefined;
+    if (this.#running > 0 || this.#usable().length > 0 || rows.isFull) this.#idleSinceMs = undefined;
     else {
       this.#idleSinceMs ??= elapsed();
       if (elapsed() - this.#idleSinceMs > patienceMs) this.#fail(noExecutor());
@@ -179,11 +190,13 @@ export class SplitStage implements WorkSource {
 
   async #readTask(task: TaskRun, fragmentId: number, signal: AbortSignal): Promise<void> {
     const { taskOf } = this.#options;
-    const request = taskOf(
+    const { request, stores } = taskOf(
       fragmentId,
       task.states.map(({ split }) => split),
     );
-    const run = await started(task.executor, request, signal);
+    const { traceparent } = outgoingCorrelation();
+    const traced = { ...request, ...(traceparent !== undefined && { traceparent }) };
+    const run = await started(task.executor, { request: traced, stores }, signal);
     const events = run.events[Symbol.asyncIterator]();
     let isOver = false;
     try {
@@ -266,6 +279,7 @@ export class SplitStage implements WorkSource {
     if (suspect === undefined || suspect.status === 'done') return;
     const counted = kind === 'again' ? kind : 'executor';
     suspect.failures[counted] += 1;
+    suspect.failedOn.add(name);
     if (suspect.failures[counted] >= maxAttempts[counted]) this.#fail(error);
   }
 }

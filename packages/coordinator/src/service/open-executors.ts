@@ -29,7 +29,10 @@ export async function openRemoteExecutors({
   now,
 }: RemoteExecutorsOptions): Promise<RemoteExecutors> {
   const lambda = await openLambdaExecutor(config, { metrics, logger });
-  const workers = await openWorkers({ config, logger, now });
+  const workers = await openWorkers({ config, logger, now }).catch((error: unknown) => {
+    lambda?.close();
+    throw error;
+  });
   const hasAny = lambda !== undefined || workers !== undefined;
   return {
     workers,

@@ -10,7 +10,7 @@ import {
 import type { ObjectStore } from '@svc/lake';
 import type { PlannedFragment } from '../planner/planned-statement.js';
 import { executorsOf } from '../scheduler/executors.js';
-import { failureKind } from '../scheduler/failure.js';
+import { mayRunHere } from '../scheduler/failure.js';
 import type { PlannedStages } from '../scheduler/planned-stages.js';
 import { runStages } from '../scheduler/run-stages.js';
 import type { Scheduler } from '../scheduler/scheduler.js';
@@ -46,7 +46,7 @@ export async function startFragments(
     } catch (caught) {
       throwIfAborted(signal);
       const error = QueryError.from(caught);
-      if (!mayRunHere(error, stages)) throw error;
+      if (!mayRunHere(error, stages.isForced)) throw error;
       options.onHereAfterAll?.();
       // Nothing has been answered: what one node says is the statement's answer.
       const level = error.category === 'internal' ? 'warn' : 'info';
@@ -87,11 +87,4 @@ function runHere(
   signal: AbortSignal,
 ): Promise<FragmentResult> {
   return runFragment(request, environmentOf(dependencies, { fragment: request, stores }), { signal });
-}
-
-/** What a fragment's text, order or machine may have caused is decided here; for want of executors only where they were a choice. */
-function mayRunHere(error: QueryError, { isForced }: PlannedStages): boolean {
-  const kind = failureKind(error);
-  if (kind === 'one-node' || error.code === 'INTERNAL_ERROR') return true;
-  return !isForced && (kind !== 'final' || error.code === 'NO_EXECUTOR');
 }

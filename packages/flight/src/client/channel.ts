@@ -11,6 +11,8 @@ export interface ChannelOptions {
   readonly keepalive?: { readonly timeMs: number; readonly timeoutMs: number };
   /** What a server may send ahead of its reader; default that of HTTP/2, 64 KiB. */
   readonly windowBytes?: number;
+  /** The longest time after a failure in which no connection is tried again; default that of gRPC, two minutes. */
+  readonly maxReconnectMs?: number;
 }
 
 export interface ClientTls {
@@ -27,7 +29,7 @@ const MEBIBYTE = 1024 * 1024;
 
 /** Connects with the first call. */
 export function openChannel(options: ChannelOptions): Channel {
-  const { host, port, tls, maxReceiveBytes, keepalive, windowBytes } = options;
+  const { host, port, tls, maxReceiveBytes, keepalive, windowBytes, maxReconnectMs } = options;
   return new Channel(`${host.includes(':') ? `[${host}]` : host}:${port}`, channelCredentials(tls), {
     'grpc.max_receive_message_length': maxReceiveBytes ?? 64 * MEBIBYTE,
     'grpc.max_send_message_length': -1,
@@ -37,6 +39,12 @@ export function openChannel(options: ChannelOptions): Channel {
     'grpc.enable_retries': 0,
     'grpc.use_local_subchannel_pool': 1,
     ...(windowBytes === undefined ? {} : { 'grpc-node.flow_control_window': windowBytes }),
+    ...(maxReconnectMs === undefined
+      ? {}
+      : {
+          'grpc.initial_reconnect_backoff_ms': Math.min(500, maxReconnectMs),
+          'grpc.max_reconnect_backoff_ms': maxReconnectMs,
+        }),
     ...(tls?.serverName === undefined ? {} : { 'grpc.ssl_target_name_override': tls.serverName }),
   });
 }

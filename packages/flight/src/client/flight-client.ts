@@ -40,7 +40,7 @@ import type { FlightMethod } from '../server/service-definition.js';
 import { type ChannelOptions, openChannel } from './channel.js';
 import { openRawCall, type RawCall } from './raw-call.js';
 
-export type FlightClientOptions = Omit<ChannelOptions, 'windowBytes'>;
+export type FlightClientOptions = Omit<ChannelOptions, 'windowBytes' | 'maxReconnectMs'>;
 
 export interface CallOptions {
   readonly signal?: AbortSignal;

@@ -38,7 +38,9 @@ export interface ExchangeCall extends Disposable {
 }
 
 /** What a worker may send before it is read: some batches, so that the wire is busy while one is looked at. */
-const WINDOW_BYTES = 8 * 1024 * 1024;
+const WINDOW_BYTES = 4 * 1024 * 1024;
+/** A worker that was started again is to be found by the next heartbeats. */
+const MAX_RECONNECT_MS = 3000;
 
 /** Errors are QueryErrors with the worker's code; PEER_UNAVAILABLE where nobody answers. */
 export function createWorkerClient(options: WorkerClientOptions): WorkerClient {
@@ -46,6 +48,7 @@ export function createWorkerClient(options: WorkerClientOptions): WorkerClient {
     ...options,
     maxReceiveBytes: maxTaskMessageBytes,
     windowBytes: WINDOW_BYTES,
+    maxReconnectMs: MAX_RECONNECT_MS,
   });
   // A closed channel lets its calls go on: they are ended here.
   const openCalls = new Set<RawCall>();

@@ -3,8 +3,9 @@
  * comes behind goes to the spool in parts, which the stream names once they are there. Two parts at most are in memory.
  */
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import type { Writable } from 'node:stream';
-import { abortable, QueryError } from '@svc/base';
+import { linkAbort, QueryError, throwIfAborted } from '@svc/base';
 import { encodeFrame, type Frame } from './frames.js';
 import type { InvocationOrder, SpooledPart } from './invocation.js';
 import { putObject } from './put-object.js';
@@ -109,12 +110,19 @@ export class AnswerWriter {
 
   async #send(bytes: Uint8Array): Promise<void> {
     if (this.#stream.write(bytes)) return;
-    const drained = new Promise<void>((resolve, reject) => {
-      this.#stream.once('drain', resolve);
-      this.#stream.once('error', reject);
-      this.#stream.once('close', () => reject(new QueryError('CANCELLED', 'Nobody reads the answer.')));
+    using stop = linkAbort(this.#signal);
+    const gone = once(this.#stream, 'close', { signal: stop.signal }).then(() => {
+      throw new QueryError('CANCELLED', 'Nobody reads the answer.');
     });
-    await abortable(drained, this.#signal);
+    try {
+      await Promise.race([once(this.#stream, 'drain', { signal: stop.signal }), gone]);
+    } catch (error) {
+      throwIfAborted(this.#signal);
+      throw error;
+    } finally {
+      gone.catch(() => undefined);
+      stop.abort(new QueryError('CANCELLED', 'The bytes have gone.'));
+    }
   }
 }
 

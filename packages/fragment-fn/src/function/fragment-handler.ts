@@ -58,10 +58,19 @@ export function createFragmentHandler(parts: HandlerParts): FragmentHandler {
       message: 'invocation',
       request_id: context.awsRequestId,
       outcome: error?.code ?? 'ok',
+      ...(error?.code === 'INTERNAL_ERROR' && { error_place: placeOf(error) }),
       cold_start: summary.isColdStart,
       duration_ms: Math.round(performance.now() - started),
     });
   };
+}
+
+/** Where something unexpected came from. Its message may quote anything, so it is left out. */
+function placeOf({ cause }: QueryError): string {
+  if (!(cause instanceof Error)) return 'unknown';
+  const frames = (cause.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
+  const code = 'code' in cause ? ` ${String(cause.code).slice(0, 40)}` : '';
+  return `${cause.name}${code}${frames.slice(0, 8).join('')}`;
 }
 
 /** Answers what went wrong, once it has been told to who invoked. */

@@ -53,8 +53,8 @@ export interface InvocationSummary {
 export const maxPayloadBytes = 5_000_000;
 
 export function parsePayload(event: unknown): InvocationPayload {
-  if (!isRecord(event) || !isCount(event['protocol'])) throw refused('it is no order of this service');
-  const { protocol, sealed, reference } = event;
+  const { protocol, sealed, reference } = isRecord(event) ? event : {};
+  if (!isCount(protocol)) throw refused('it is no order of this service');
   if (protocol !== functionProtocolVersion)
     throw refused(`its protocol is ${protocol}, and that of the function ${functionProtocolVersion}`);
   if (typeof sealed === 'string') return { protocol, sealed };

@@ -3,7 +3,7 @@
  * no credentials of its own. No error names an address: it is a secret.
  */
 import { createHash } from 'node:crypto';
-import { type IncomingMessage, request as httpRequest } from 'node:http';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { delay, QueryError, throwIfAborted } from '@svc/base';
 import type { OrderReference } from './invocation.js';
@@ -23,7 +23,11 @@ interface Attempt {
 }
 
 /** Throws EXECUTOR_LOST: the spool is ours, and another attempt has other addresses. */
-export async function putObject(url: string, body: readonly Uint8Array[], signal: AbortSignal): Promise<void> {
+export async function putObject(
+  url: string,
+  body: readonly Uint8Array[],
+  signal: AbortSignal,
+): Promise<void> {
   await withRetries({ method: 'PUT', url, body, maxAnswerBytes: 64 * 1024, signal });
 }
 

@@ -42,6 +42,7 @@ export async function clearSandbox({ folder }: SandboxPlace): Promise<void> {
 
 /** In megabytes by the service; without it, that of the machine. */
 function sandboxMemory(): number {
-  const told = Number(process.env['AWS_LAMBDA_FUNCTION_MEMORY_SIZE']);
+  const { AWS_LAMBDA_FUNCTION_MEMORY_SIZE } = process.env;
+  const told = Number(AWS_LAMBDA_FUNCTION_MEMORY_SIZE);
   return told > 0 ? told * 2 ** 20 : totalmem();
 }

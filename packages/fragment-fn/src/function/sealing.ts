@@ -29,7 +29,10 @@ export type OpeningKeys = ReadonlyMap<string, CryptoKey>;
 export async function readSealingKey(json: string): Promise<SealingKey> {
   const jwk = jwkOf(parseJson(json));
   if (jwk?.d !== undefined)
-    throw new QueryError('CONFIGURATION_ERROR', 'The key to seal with must be a public key, and is a private one.');
+    throw new QueryError(
+      'CONFIGURATION_ERROR',
+      'The key to seal with must be a public key, and is a private one.',
+    );
   return { id: await idOf(jwk), key: await keyOf(jwk) };
 }
 
@@ -60,7 +63,8 @@ export async function seal(content: Uint8Array, { id, key }: SealingKey): Promis
 export async function unseal(sealed: string, keys: OpeningKeys): Promise<Uint8Array> {
   const id = keyIdOf(sealed);
   const key = keys.get(id);
-  if (key === undefined) throw refused(`it is sealed to a key that the function has not (${id.slice(0, 64)})`);
+  if (key === undefined)
+    throw refused(`it is sealed to a key that the function has not (${id.slice(0, 64)})`);
   try {
     const { plaintext } = await compactDecrypt(sealed, key, {
       keyManagementAlgorithms: [keyAgreement],
@@ -90,7 +94,10 @@ export function packOrder(order: InvocationOrder, task: Uint8Array): Uint8Array 
   return packed;
 }
 
-export function unpackOrder(packed: Uint8Array): { readonly order: InvocationOrder; readonly task: Uint8Array } {
+export function unpackOrder(packed: Uint8Array): {
+  readonly order: InvocationOrder;
+  readonly task: Uint8Array;
+} {
   const bytes = packed.byteLength < 4 ? 0 : new DataView(packed.buffer, packed.byteOffset).getUint32(0, true);
   const end = 4 + bytes;
   if (bytes === 0 || end > packed.byteLength) throw refused('what it says is no order');

@@ -32,7 +32,10 @@ export async function startRemoteTask(
   try {
     const environment = openRemoteEnvironment(task, {
       pool,
-      staging: await openStagingCache({ folder: join(place.folder, 'staging'), maxBytes: place.stagingBytes }),
+      staging: await openStagingCache({
+        folder: join(place.folder, 'staging'),
+        maxBytes: place.stagingBytes,
+      }),
       footers: createFooterCache({ maxBytes: footerBytes }),
       connections,
       traffic: new StorageTraffic(),

@@ -29,7 +29,9 @@ export function timeIsOver(): QueryError {
 /** When the first of a task's credentials end, milliseconds since 1970. */
 export function credentialsEnd({ grants }: RemoteTask): number {
   const ends = grants.flatMap((grant) =>
-    grant?.kind === 's3' ? grant.prefixes.map(({ expiresAtMs }) => expiresAtMs ?? Number.POSITIVE_INFINITY) : [],
+    grant?.kind === 's3'
+      ? grant.prefixes.map(({ expiresAtMs }) => expiresAtMs ?? Number.POSITIVE_INFINITY)
+      : [],
   );
   return Math.min(...ends, Number.POSITIVE_INFINITY);
 }

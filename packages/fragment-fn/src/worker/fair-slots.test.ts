@@ -34,8 +34,8 @@ describe('slots', () => {
     const slots = new FairSlots({ slots: 1, maxWaiting: 1, waitMs: 1 });
     using _slot = await slots.take('a', never);
     const late = assert.rejects(slots.take('a', never), { code: 'QUEUE_TIMEOUT' });
-    await assert.rejects(slots.take('b', never), { code: 'QUEUE_FULL' });
-    await late;
+    await assert.rejects(slots.take('a', never), { code: 'QUEUE_FULL' });
+    await Promise.all([late, assert.rejects(slots.take('b', never), { code: 'QUEUE_TIMEOUT' })]);
     assert.deepEqual([slots.running, slots.waiting], [1, 0]);
   });
 

@@ -2,7 +2,7 @@ import { abortable, linkAbort, QueryError } from '@svc/base';
 
 export interface FairSlotsOptions {
   readonly slots: number;
-  /** Of all callers together. */
+  /** Of each caller, so that none keeps others from waiting too. */
   readonly maxWaiting: number;
   readonly waitMs: number;
 }
@@ -53,14 +53,14 @@ export class FairSlots {
 
   private async wait(caller: string, signal: AbortSignal): Promise<void> {
     const { slots, maxWaiting, waitMs } = this.options;
-    if (this.waitingCount >= maxWaiting)
-      throw new QueryError('QUEUE_FULL', `The worker is busy: ${slots} tasks run and ${maxWaiting} wait.`);
     let take = () => {};
     const served = new Promise<void>((resolve) => {
       take = resolve;
     });
     const waiting = { take };
     const queue = this.queues.get(caller) ?? [];
+    if (queue.length >= maxWaiting)
+      throw new QueryError('QUEUE_FULL', `The worker is busy: ${slots} tasks run and ${maxWaiting} wait.`);
     queue.push(waiting);
     this.queues.set(caller, queue);
     this.waitingCount += 1;

@@ -3,7 +3,7 @@
  * workers: a token of seconds, of one use, and, of a task, of its exact bytes and of one worker's process. A worker signs
  * what it says of itself by the same secret, so that nobody else is sent the credentials of users.
  */
-import { createHash, createSecretKey, type KeyObject, randomUUID } from 'node:crypto';
+import { createHash, createSecretKey, type KeyObject, randomUUID, webcrypto } from 'node:crypto';
 import { QueryError } from '@svc/base';
 import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import type { UsedIds } from './used-ids.js';
@@ -163,7 +163,7 @@ async function sign(claims: JWTPayload, typ: string, { key, now }: SigningOption
     .setProtectedHeader({ alg: algorithm, typ })
     .setIssuedAt(issuedAt)
     .setExpirationTime(issuedAt + lifetimeSecs)
-    .sign(key);
+    .sign(await importedKey(key));
 }
 
 async function verify(
@@ -173,7 +173,7 @@ async function verify(
   { key, now }: SigningOptions,
 ): Promise<JWTPayload> {
   const nowMs = now();
-  const { payload } = await jwtVerify(token, key, {
+  const { payload } = await jwtVerify(token, await importedKey(key), {
     algorithms: [algorithm],
     typ,
     audience,
@@ -187,6 +187,19 @@ async function verify(
   if (exp - iat > maxLifetimeSecs)
     throw new errors.JWTClaimValidationFailed('it lives too long', payload, 'exp', 'check_failed');
   return payload;
+}
+
+const importedKeys = new WeakMap<KeyObject, Promise<webcrypto.CryptoKey>>();
+
+/** As jose wants it: given anything else it imports the secret anew for each call. */
+async function importedKey(key: KeyObject): Promise<webcrypto.CryptoKey> {
+  let imported = importedKeys.get(key);
+  if (imported === undefined) {
+    const use = { name: 'HMAC', hash: 'SHA-256' };
+    imported = webcrypto.subtle.importKey('raw', key.export(), use, false, ['sign', 'verify']);
+    importedKeys.set(key, imported);
+  }
+  return await imported;
 }
 
 /** Not verified: it only says by which rules to do so. */

@@ -3,7 +3,15 @@
  * back in the same call. It knows nothing of gRPC: a server of `@svc/flight` calls it.
  */
 import { createHash, type KeyObject, timingSafeEqual } from 'node:crypto';
-import { abortable, errorFields, type Logger, linkAbort, QueryError, withLogContext } from '@svc/base';
+import {
+  abortable,
+  errorFields,
+  type Logger,
+  linkAbort,
+  openSpan,
+  QueryError,
+  withLogContext,
+} from '@svc/base';
 import type { SplitRun } from '../splits/split-task.js';
 import { decodeTask, maxTaskBytes, type RemoteTask } from '../wire/task-codec.js';
 import { type AnswerMessage, answerFrames } from './answer-frames.js';
@@ -120,13 +128,14 @@ export function createWorkerDoor(options: WorkerDoorOptions): WorkerDoor {
     context: CallFacts,
   ): AsyncGenerator<AnswerMessage, void, undefined> {
     using _slot = await slots.take(call.coordinator, context.signal);
+    const startedAt = performance.now();
+    const span = withLogContext({ query_id: call.queryId }, () => openSpan('svc.worker.scan'));
     let outcome: TaskOutcome = 'cancelled';
     try {
       const task = await receiveTask(call, messages, context.signal).catch((error: unknown) =>
         refuse(error, context),
       );
-      const run = (runOptions: RunTaskOptions) =>
-        withLogContext({ query_id: call.queryId }, () => options.run(task, runOptions));
+      const run = (runOptions: RunTaskOptions) => span.within(() => options.run(task, runOptions));
       const answer = answerFrames({
         run,
         messages,
@@ -139,6 +148,13 @@ export function createWorkerDoor(options: WorkerDoorOptions): WorkerDoor {
       if (!context.signal.aborted) outcome = 'failed';
       throw error;
     } finally {
+      span.end(outcome === 'finished' ? undefined : outcome);
+      logger.log('debug', 'a task ended', {
+        query_id: call.queryId,
+        coordinator: call.coordinator,
+        outcome,
+        duration_ms: Math.round(performance.now() - startedAt),
+      });
       options.onTaskEnd?.(outcome);
     }
   }

@@ -166,6 +166,7 @@ export interface DistinctNode {
   readonly kind: 'distinct';
   readonly child: PlanNode;
   readonly on: boolean;
+  /** None, where it is not DISTINCT ON, means all columns; the engine itself names them. */
   readonly targets: readonly PlanExpression[];
   readonly orders: readonly PlanOrder[];
 }

@@ -4,7 +4,15 @@ import type { JoinCondition, JoinNode, JoinType, PlanNode } from '../plan/plan-n
 import { NotPrintable } from './not-printable.js';
 import { printComparison, printExpression } from './print-expression.js';
 import type { Printer } from './print-plan.js';
-import { columnName, columnsOf, pickedColumns, type Relation, type Source, selectOf, withDefinitions } from './relation.js';
+import {
+  columnName,
+  columnsOf,
+  pickedColumns,
+  type Relation,
+  type Source,
+  selectOf,
+  withDefinitions,
+} from './relation.js';
 
 export function printCrossProduct(printer: Printer, left: PlanNode, right: PlanNode): Relation {
   const sources = [left, right].map((side) => printer.source(printer.print(side)));
@@ -37,7 +45,8 @@ export function printJoin(printer: Printer, join: JoinNode): Relation {
   const keyTexts = join.delimColumns.map((each) => printExpression(each, columnsOf(named)));
   const keySource = { alias: keys, types: join.delimColumns.map(typeOfExpression), text: keys };
   const inner = printer.source(printer.withDelim(keySource, join.delimFlipped ? join.left : join.right));
-  const joined = join.delimFlipped ? printSides(printer, join, inner, named)
+  const joined = join.delimFlipped
+    ? printSides(printer, join, inner, named)
     : printSides(printer, join, named, inner);
   return withDefinitions(
     [

@@ -287,7 +287,8 @@ function printDistinct(printer: Printer, { child, on, targets, orders }: NodeOf<
   }
   const positions = new Set(targets.map((target) => (target.kind === 'reference' ? target.index : -1)));
   const isOfAll = positions.size === types.length && types.every((_type, index) => positions.has(index));
-  if (!isOfAll || types.includes(undefined)) throw new NotPrintable('distinct rows by some of their columns');
+  if (targets.length > 0 && !isOfAll) throw new NotPrintable('distinct rows by some of their columns');
+  if (types.includes(undefined)) throw new NotPrintable('distinct places where rows are stored');
   return { sql: selectOf(texts, source.text, 'DISTINCT '), types };
 }
 
@@ -313,6 +314,8 @@ function printSetOperation(
 ): Relation {
   const relations = children.map((child) => printer.print(child));
   const [first, ...others] = relations;
+  // The engine leaves away a side that has no rows.
+  if (first !== undefined && others.length === 0 && operation === 'union' && all) return first;
   if (first === undefined || others.length === 0) throw new NotPrintable('a set operation on one set');
   if (others.length > 1 && operation !== 'union') throw new NotPrintable(`${operation} of several sets`);
   for (const { types } of others)

@@ -47,7 +47,7 @@ function checkType(type: LogicalType): void {
       if (!plainTypes.has(type.id)) throw new NotPrintable(`the type ${type.id}`);
       return;
     case 'other':
-      throw new NotPrintable(`the type ${type.id}`);
+      throw new NotPrintable(`a ${type.id} with details that its name does not tell`);
     case 'decimal':
       return;
     case 'list':

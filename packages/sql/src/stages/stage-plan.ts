@@ -4,7 +4,7 @@
  * (aggregates, top-n, limits, distinct rows), and else above the rows of all pieces.
  */
 import { mapInputs } from '../plan/map-inputs.js';
-import type { GetNode, JoinNode, OrderNode, PlanNode } from '../plan/plan-node.js';
+import type { GetNode, JoinNode, JoinType, OrderNode, PlanNode } from '../plan/plan-node.js';
 import { inputsOf } from '../plan/read-plan.js';
 import { type PlannedScan, scansByNode } from '../scan/scan-requests.js';
 import { narrowPlan } from './narrow-plan.js';
@@ -60,7 +60,7 @@ function createStager(
       case 'distinct':
         return inTwo(node, node.on ? undefined : { partial: again(node), final: again(node) });
       case 'top-n': {
-        const first = { ...node, limit: node.limit + node.offset, offset: 0n };
+        const first = { ...node, limit: firstRows(node.limit, node.offset), offset: 0n };
         return inTwo(node, { partial: again(first), final: again(node) });
       }
       case 'limit':
@@ -88,6 +88,10 @@ function createStager(
   }
 
   function gatherCorrelated(node: PlanNode): PlanNode {
+    if (node.kind === 'materialized-cte' && !isCorrelated(node.definition)) {
+      define(node);
+      return gather(node.child);
+    }
     return mapInputs(node, beside);
   }
 
@@ -104,7 +108,7 @@ function createStager(
     if (limit.kind !== 'rows' || skipped === undefined) return again(node)(gather(node.child));
     const rows = {
       ...node,
-      limit: { kind: 'rows', rows: limit.rows + skipped },
+      limit: { kind: 'rows', rows: firstRows(limit.rows, skipped) },
       offset: { kind: 'none' },
     } as const;
     const order = orderBelow(node.child);
@@ -142,6 +146,15 @@ function createStager(
     return isCorrelated(node) ? gatherCorrelated(node) : once(node);
   }
 
+  /** Where a join only asks whether there is a partner, each one is handed on once. */
+  function partners(join: Extract<PlanNode, { readonly left: PlanNode }>, side: 'left' | 'right'): PlanNode {
+    const rows = join[side];
+    if (join.kind !== 'join' || join.flavour === 'delim' || reach(rows) === 0) return rows;
+    return partnerSides[join.joinType] === side
+      ? { kind: 'distinct', on: false, targets: [], orders: [], child: rows }
+      : rows;
+  }
+
   function define({ cteIndex, definition }: Extract<PlanNode, { readonly kind: 'materialized-cte' }>): void {
     ctes.set(cteIndex, { node: once(definition), bytes: weight(definition) });
   }
@@ -165,13 +178,13 @@ function createStager(
       case 'cross-product': {
         const side = dividedSide(node);
         if (side === 'left') {
-          const right = beside(node.right);
+          const right = beside(partners(node, 'right'));
           return distribute(node.left).map(({ node: left, split }) => ({
             node: { ...node, left, right },
             split,
           }));
         }
-        const left = beside(node.left);
+        const left = beside(partners(node, 'left'));
         return distribute(node.right).map(({ node: right, split }) => ({
           node: { ...node, left, right },
           split,
@@ -254,11 +267,27 @@ function createStager(
   return { gather };
 }
 
+/** The side of which a join answers nothing but whether it has a partner. */
+const partnerSides: Readonly<Partial<Record<JoinType, 'left' | 'right'>>> = {
+  SEMI: 'right',
+  ANTI: 'right',
+  MARK: 'right',
+  RIGHT_SEMI: 'left',
+  RIGHT_ANTI: 'left',
+};
+
 type Above = Extract<PlanNode, { readonly kind: 'aggregate' | 'distinct' | 'top-n' | 'limit' }>;
 
 /** The same operator over another child. */
 function again(node: Above): (child: PlanNode) => PlanNode {
   return (child) => ({ ...node, child });
+}
+
+const mostRows = (1n << 63n) - 1n;
+
+/** How many rows of each part may be among those that the limit picks behind the offset. */
+function firstRows(limit: bigint, offset: bigint): bigint {
+  return limit + offset < mostRows ? limit + offset : mostRows;
 }
 
 /** The order that a limit picks the first rows of. */

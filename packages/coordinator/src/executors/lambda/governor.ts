@@ -100,7 +100,8 @@ export class Governor {
       await abortable(turn, signal);
     } catch (error) {
       const position = this.#waiting.indexOf(go);
-      if (position === -1) this.#running -= 1; // Its turn came in the same moment.
+      if (position === -1)
+        this.#running -= 1; // Its turn came in the same moment.
       else this.#waiting.splice(position, 1);
       this.#wake();
       throw error;

@@ -42,7 +42,11 @@ const throttles = new Set([
   'SubnetIPAddressLimitReachedException',
   'ThrottlingException',
 ]);
-const missing = new Set(['ResourceNotFoundException', 'AccessDeniedException', 'UnrecognizedClientException']);
+const missing = new Set([
+  'ResourceNotFoundException',
+  'AccessDeniedException',
+  'UnrecognizedClientException',
+]);
 /** By the words of Lambda, which it says of a sandbox. */
 const reasons: Readonly<Record<string, string>> = {
   'Sandbox.Timedout': 'it took longer than it may',

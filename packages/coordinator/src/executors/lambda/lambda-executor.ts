@@ -207,7 +207,10 @@ class Invocation {
   }
 
   /** Once: ends what is under way, gives the place back, removes what is in the spool. */
-  async #end(events: AsyncGenerator<AnswerEvent, void, undefined> | undefined, error?: unknown): Promise<void> {
+  async #end(
+    events: AsyncGenerator<AnswerEvent, void, undefined> | undefined,
+    error?: unknown,
+  ): Promise<void> {
     const place = this.#place;
     if (place === undefined) return;
     this.#place = undefined;
@@ -245,5 +248,8 @@ function plainName(functionName: string): string {
 }
 
 function tookTooLong(ms: number): QueryError {
-  return new QueryError('EXECUTOR_LOST', `A function took longer than ${ms / 1000} s (lambda.invocation_timeout_secs).`);
+  return new QueryError(
+    'EXECUTOR_LOST',
+    `A function took longer than ${ms / 1000} s (lambda.invocation_timeout_secs).`,
+  );
 }

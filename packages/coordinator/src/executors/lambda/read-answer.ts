@@ -5,14 +5,14 @@
 import { QueryError } from '@svc/base';
 import {
   decodeEventHeader,
-  type Frame,
   type FragmentSplit,
+  type Frame,
   type InvocationSummary,
   parsePart,
   parseSummary,
   readFrames,
-  type SpooledPart,
   type SplitEvent,
+  type SpooledPart,
 } from '@svc/fragment-fn';
 
 export interface AnswerSource {
@@ -82,7 +82,8 @@ async function* framesOf(
     sum.parts += 1;
     for await (const spooled of readFrames(onePiece(await source.readPart(part)))) {
       sum.frames += 1;
-      if (spooled.kind === 'part' || spooled.kind === 'end') throw garbled('a part of it says what it may not');
+      if (spooled.kind === 'part' || spooled.kind === 'end')
+        throw garbled('a part of it says what it may not');
       yield spooled;
     }
   }

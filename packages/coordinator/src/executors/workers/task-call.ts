@@ -32,10 +32,18 @@ const nothing = new Uint8Array(0);
 /** A task of hours, whose tables have credentials of minutes, asks for fewer. */
 const maxRenewals = 10_000;
 
-export async function sendTask(call: ExchangeCall, task: Uint8Array): Promise<void> {
+/** Throws EXECUTOR_LOST for a worker that does not take it. */
+export async function sendTask(
+  task: Uint8Array,
+  { name, call, stallMs, signal }: Pick<RunOptions, 'name' | 'call' | 'stallMs' | 'signal'>,
+): Promise<void> {
   const metadata = encodeCoordinatorFrame({ kind: 'piece' });
-  for (let start = 0; start < task.byteLength; start += pieceBytes)
-    await call.send({ header: nothing, metadata, body: task.subarray(start, start + pieceBytes) });
+  const stalled = () => executorLost(name, `it has taken nothing for ${stallMs / 1000} s`);
+  for (let start = 0; start < task.byteLength; start += pieceBytes) {
+    using limit = linkAbort(signal, stallMs, stalled);
+    const body = task.subarray(start, start + pieceBytes);
+    await abortable(call.send({ header: nothing, metadata, body }), limit.signal);
+  }
 }
 
 /** Resolves with the schema. Throws EXECUTOR_LOST naming the worker, FRAGMENT_REFUSED, and the fragment's own errors. */
@@ -159,7 +167,8 @@ function createRenewer(
 /** What a worker ends a call with instead of an answer says nothing of the fragment, but for these. */
 const passedOn: ReadonlySet<string> = new Set(['EXECUTOR_LOST', 'FRAGMENT_REFUSED', 'RESULT_TOO_LARGE']);
 
-function errorOfCall(name: string, caught: unknown): QueryError {
+/** The worker's own refusal, or EXECUTOR_LOST with what reached us. */
+export function errorOfCall(name: string, caught: unknown): QueryError {
   const error = QueryError.from(caught);
   return passedOn.has(error.code) ? error : lostBy(name, error);
 }

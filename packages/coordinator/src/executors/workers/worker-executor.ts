@@ -14,7 +14,7 @@ import {
   signTask,
   verifyFacts,
 } from '@svc/fragment-fn';
-import { lostBy, sendTask, startRun } from './task-call.js';
+import { errorOfCall, lostBy, sendTask, startRun } from './task-call.js';
 import type { WorkerAddress } from './worker-address.js';
 
 export interface WorkerExecutorOptions {
@@ -89,12 +89,13 @@ export function createWorkerExecutor(address: WorkerAddress, options: WorkerExec
     const { bootId } = facts ?? (await heartbeat(signal));
     const call = client.exchange(await signTask(task, { ...subject, bootId }, signing), signal);
     try {
-      await sendTask(call, task);
+      await sendTask(task, { name, call, stallMs, signal });
       return call;
     } catch (caught) {
       call[Symbol.dispose]();
       throwIfAborted(signal);
-      throw lostBy(name, caught);
+      options.onLost?.();
+      throw errorOfCall(name, caught);
     }
   };
 

@@ -56,7 +56,9 @@ export function createS3Signer(options: S3SignerOptions): S3Signer {
         headers: { host },
       };
       const { query = {} } = await presigner.presign(request, { expiresIn: seconds });
-      const parameters = Object.entries(query).map(([name, value]) => `${escaped(name)}=${escaped(String(value))}`);
+      const parameters = Object.entries(query).map(
+        ([name, value]) => `${escaped(name)}=${escaped(String(value))}`,
+      );
       return `${address.origin}${path}?${parameters.join('&')}`;
     },
   };
