@@ -10,6 +10,7 @@ import { QueryError } from '@svc/base';
 import type { FlightClient } from '@svc/flight';
 import { createLocalExecutor, type FragmentExecutor } from '@svc/fragment-fn';
 import { Int64 } from 'apache-arrow';
+import { pick, randomFrom } from '../random.js';
 import { tpchStatements, tpchTables } from '../sql/tpch-data.js';
 import { parameterRow } from './support/parameters.js';
 import { readTicket, rows, rowsOf } from './support/results.js';
@@ -205,6 +206,23 @@ describe('faults', () => {
       doomed.clear();
       assert.equal(open, 0);
     }
+  });
+
+  it('workers that come and go change no answer while one lives', async () => {
+    const random = randomFrom(7);
+    const { local } = await both(sql);
+    await rows(client, 'SET svc.execution = workers');
+    for (let run = 0; run < 25; run++) {
+      const timer = setInterval(() => doomed.add(pick(['worker a', 'worker b'], random)), 5 + random() * 60);
+      try {
+        assert.deepEqual(sorted(await rows(client, sql)), sorted(local), `run ${run}`);
+      } finally {
+        clearInterval(timer);
+        doomed.clear();
+      }
+      assert.equal(open, 0);
+    }
+    assert.equal(fellBack().length, knownFallbacks);
   });
 
   it('a value that cannot be computed is said as one node says it', async () => {
