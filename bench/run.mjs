@@ -9,6 +9,7 @@ import { runCommand } from '../scripts/support/run-command.mjs';
 import { startService } from '../scripts/support/service.mjs';
 import { barTable } from './runner/bars.mjs';
 import { benches } from './runner/benches.mjs';
+import { startFragments } from './runner/start-fragments.mjs';
 import { startKeycloakService } from './runner/start-keycloak-service.mjs';
 import { startLake } from './runner/start-lake.mjs';
 import { startSail } from './runner/start-sail.mjs';
@@ -133,8 +134,9 @@ async function start(need, home, tpch) {
     };
   }
   if (need === 'keycloak') return await startKeycloakService(root, own);
-  if (need === 'lake')
-    return await startLake({
+  const startOnLake = { lake: startLake, fragments: startFragments }[need];
+  if (startOnLake !== undefined)
+    return await startOnLake({
       ...{ root, folder: own, data: path.join(cache, `lake-sf${Number(values.scale)}`) },
       load: (url) => mustRun([path.join(import.meta.dirname, 'clients', 'lake_data.py'), url, tpch]),
     });

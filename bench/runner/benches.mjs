@@ -1,12 +1,12 @@
 // The benchmarks: what each needs to run, and how its samples become bars. The measuring itself is in bench/clients.
-import { exactBar, limitBar, ratioBar, table } from './bars.mjs';
-import { median, quantile, sum } from './statistics.mjs';
+import { exactBar, limitBar, ratioBar, sailReferenceMs, table } from './bars.mjs';
+import { readFragments } from './read-fragments.mjs';
+import { median, quantile, statementTimes } from './statistics.mjs';
 
 const memoryLimitMiB = 300;
 const MiB = 2 ** 20;
-/** What signing in may take, on a machine where Sail answers a warm `select 1` in that time, as it did where the bars were set. */
+/** What signing in may take, on a machine where Sail answers a warm `select 1` in `sailReferenceMs`. */
 const signInMs = 10;
-const sailReferenceMs = 1.8;
 
 /**
  * `program` is a client in bench/clients, told of the servers it `needs`; it answers samples. `script` is a benchmark that
@@ -23,6 +23,7 @@ export const benches = [
   { name: 'write memory', program: 'write_memory.py', needs: ['limited'], read: readWriteMemory },
   { name: 'ingest', program: 'ingest.py', needs: ['service'], read: readIngest },
   { name: 'sign-in', program: 'sign_in.py', needs: ['samples', 'keycloak', 'sail'], read: readSignIn },
+  { name: 'fragments', program: 'fragments.py', needs: ['fragments', 'sail'], read: readFragments },
   { name: 'cli', program: 'cli.py', needs: [], read: readCli },
   { name: 'catalog', program: 'catalog.py', needs: ['catalog'], read: readCatalog },
   { name: 'planning', script: 'planning/run.mjs', read: readPlanning },
@@ -30,24 +31,6 @@ export const benches = [
   { name: 'sessions', script: 'sessions/run.mjs', read: readSessions },
   { name: 'late answers', script: 'storage/run.mjs', read: readLateAnswers },
 ];
-
-/** Of each system the median of each statement, those as rows of a table, and the median of the runs' totals. */
-function statementTimes(seconds, systems) {
-  const medians = systems.map((system) =>
-    Object.fromEntries(Object.entries(seconds[system]).map(([name, taken]) => [name, median(taken)])),
-  );
-  const total = (system) => {
-    const runs = Object.values(seconds[system]);
-    return median(runs[0].map((_, run) => sum(runs.map((taken) => taken[run] ?? 0))));
-  };
-  return {
-    rows: Object.keys(medians[0]).map((name) => [
-      name,
-      ...medians.map((system) => (system[name] * 1000).toFixed(1)),
-    ]),
-    totals: Object.fromEntries(systems.map((system) => [system, total(system)])),
-  };
-}
 
 function readTpch({ equal, queries, wrong, seconds }) {
   const { rows, totals } = statementTimes(seconds, ['svc', 'sail', 'duckdb']);

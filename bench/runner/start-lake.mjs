@@ -7,39 +7,60 @@ import { startMinio } from '../../test/peers/servers/minio.mjs';
 
 const coldRuns = 3;
 
-/**
- * `data` keeps the tables between runs; `load(url)` makes those that are missing. Answers `{ facts, stop }`.
- */
-export async function startLake({ root, folder, data, load }) {
+/** MinIO and the catalog over `data`, which keeps the tables between runs; `load(url)` makes those that are missing. */
+export async function startLakeServers({ data, load }) {
   const stops = [];
   const stop = async () => {
     for (const each of stops.reverse()) await each();
   };
-  const started = async (server) => {
-    stops.push(server.stop);
-    return server;
-  };
   try {
     for (const name of ['minio', 'catalog']) mkdirSync(path.join(data, name), { recursive: true });
-    const storage = await started(await startMinio(path.join(data, 'minio')));
-    const catalog = await started(await startIcebergRest(path.join(data, 'catalog'), storage));
+    const storage = await startMinio(path.join(data, 'minio'));
+    stops.push(storage.stop);
+    const catalog = await startIcebergRest(path.join(data, 'catalog'), storage);
+    stops.push(catalog.stop);
     await load(catalog.url);
+    return { storage, url: catalog.url, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** A service on these tables; `endpoint` is where it finds MinIO. Answers what a client program is told, and `stop`. */
+export async function startLakeService({ root, folder, url, endpoint, settings = {} }) {
+  const { host, flightPort, metricsPort, username, password, pid, stop } = await startService({
+    ...{ root, folder },
+    settings: {
+      'catalog.catalog_url': url,
+      'catalog.allow_http': true,
+      'storage.s3_endpoint': endpoint,
+      'storage.s3_path_style': true,
+      ...settings,
+    },
+  });
+  const facts = { host, flight_port: flightPort, metrics_port: metricsPort, username, password, pid };
+  return { facts, stop };
+}
+
+/** Answers `{ facts, stop }`. */
+export async function startLake({ root, folder, data, load }) {
+  const servers = await startLakeServers({ data, load });
+  const stops = [servers.stop];
+  const stop = async () => {
+    for (const each of stops.reverse()) await each();
+  };
+  try {
     const service = async (name) => {
-      const settings = {
-        'catalog.catalog_url': catalog.url,
-        'catalog.allow_http': true,
-        'storage.s3_endpoint': storage.endpoint,
-        'storage.s3_path_style': true,
-      };
+      const { url, storage } = servers;
       const own = path.join(folder, name);
-      const { host, flightPort, metricsPort, username, password, pid } = await started(
-        await startService({ root, folder: own, settings }),
-      );
-      return { host, flight_port: flightPort, metrics_port: metricsPort, username, password, pid };
+      const { facts, stop } = await startLakeService({ root, folder: own, url, endpoint: storage.endpoint });
+      stops.push(stop);
+      return facts;
     };
     const cold = [];
     for (let number = 0; number < coldRuns; number += 1) cold.push(await service(`cold-${number}`));
-    return { facts: { url: catalog.url, cold, service: await service('warm') }, stop };
+    return { facts: { url: servers.url, cold, service: await service('warm') }, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -12,3 +12,21 @@ export function quantile(values, fraction) {
 export function sum(values) {
   return values.reduce((total, value) => total + value, 0);
 }
+
+/** Of each system the median of each statement, those as rows of a table, and the median of the runs' totals. */
+export function statementTimes(seconds, systems) {
+  const medians = systems.map((system) =>
+    Object.fromEntries(Object.entries(seconds[system]).map(([name, taken]) => [name, median(taken)])),
+  );
+  const total = (system) => {
+    const runs = Object.values(seconds[system]);
+    return median(runs[0].map((_, run) => sum(runs.map((taken) => taken[run] ?? 0))));
+  };
+  return {
+    rows: Object.keys(medians[0]).map((name) => [
+      name,
+      ...medians.map((system) => (system[name] * 1000).toFixed(1)),
+    ]),
+    totals: Object.fromEntries(systems.map((system) => [system, total(system)])),
+  };
+}

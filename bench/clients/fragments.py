@@ -1,0 +1,122 @@
+"""Fragments on workers: TPC-H through one worker and on the coordinator's own hosts; what a fragment costs that has nothing to
+do, with Sail's `select 1` as the measure of the machine; and a scan that waits for storage, by 1, 2 and 4 workers."""
+
+import json
+import subprocess
+
+import contestants
+from equality import difference
+from measuring import answer, arguments, interleaved, progress, timed
+from process_tree import cpu_seconds
+from tpch_queries import TOTALLY_ORDERED, tpch_queries
+
+WARM_UP_RUNS = 2
+#: Until V8 has compiled what a fragment runs through.
+WARM_UP_TRIPS = 1000
+TRIPS = 100
+SAIL_BLOCK = 100
+FRAGMENTS = 1000
+SCAN_RUNS = 3
+#: Each month is a file and a split or two of its own: 40 of them are read.
+SCAN = """
+select count(*), sum(l_extendedprice), sum(l_partkey), sum(l_orderkey) from lineitem_bymonth
+where l_shipdate >= date '1994-01-01' and l_shipdate < date '1997-05-01'
+"""
+
+given = arguments()
+fragments = given["fragments"]
+queries = tpch_queries()
+
+
+class Trivial:
+    """The coordinator's client and scheduler in a process of its own; see ../fragments/trivial.mjs."""
+
+    def __init__(self, facts: dict) -> None:
+        command = [given["node"], *facts["command"]]
+        self.worker = facts["pid"]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        if self.process.stdout.readline() != "ready\n":
+            raise RuntimeError("the worker's client did not start")
+
+    def run(self, job: str, count: int) -> dict:
+        before = cpu_seconds(self.worker)
+        self.process.stdin.write(f"{job} {count}\n")
+        self.process.stdin.flush()
+        found = json.loads(self.process.stdout.readline())
+        return {**found, "worker_cpu_seconds": cpu_seconds(self.worker) - before}
+
+    def close(self) -> None:
+        self.process.stdin.close()
+        self.process.wait(30)
+
+
+def connect(facts: dict, execution: str) -> contestants.OverAdbc:
+    system = contestants.service(facts, "tpch")
+    system.query(f"set svc.execution = {execution}")
+    return system
+
+
+def tpch() -> dict:
+    facts = fragments["tpch"]
+    systems = {execution: connect(facts, execution) for execution in ("local", "workers")}
+    pids = (facts["pid"], fragments["worker_pid"])
+    wrong = {}
+    for name, sql in queries.items():
+        rows = {execution: system.query(sql) for execution, system in systems.items()}
+        found = difference(rows["local"], rows["workers"], ordered=name in TOTALLY_ORDERED, tolerance=1e-12)
+        if found:
+            wrong[name] = found
+    progress(f"{len(queries) - len(wrong)} of {len(queries)} results through the worker equal the coordinator's own")
+    seconds: dict[str, dict[str, list[float]]] = {system: {name: [] for name in queries} for system in systems}
+    processor: dict[str, list[float]] = {system: [] for system in systems}
+    for run, execution in interleaved(list(systems), WARM_UP_RUNS + given["runs"]):
+        before = sum(cpu_seconds(pid) for pid in pids)
+        took = {name: timed(lambda: systems[execution].query(sql)) for name, sql in queries.items()}
+        if run >= WARM_UP_RUNS:
+            processor[execution].append(sum(cpu_seconds(pid) for pid in pids) - before)
+            for name in queries:
+                seconds[execution][name].append(took[name])
+        progress(f"run {run + 1}: {execution} {sum(took.values()):.2f} s")
+    return {"equal": len(queries) - len(wrong), "queries": len(queries), "wrong": wrong, "seconds": seconds, "cpu": processor}
+
+
+def trivial() -> dict:
+    sail = contestants.OverAdbc("sail", f"grpc://127.0.0.1:{given['sail']['port']}")
+    worker = Trivial(fragments["trivial"])
+    ones, trips, merges = [], [], []
+    try:
+        worker.run("round trips", WARM_UP_TRIPS)
+        for _ in range(WARM_UP_TRIPS):
+            sail.query("select 1")
+        for _ in range(given["runs"]):
+            ones += [timed(lambda: sail.query("select 1")) for _ in range(SAIL_BLOCK)]
+            trips.append(worker.run("round trips", TRIPS))
+        merges = [worker.run("merge", FRAGMENTS) for _ in range(1 + given["runs"])]
+    finally:
+        worker.close()
+    progress(f"{TRIPS * given['runs']} fragments of nothing, and {FRAGMENTS} at once")
+    # The first has what is not compiled yet.
+    return {"sail": ones, "trips": trips, "merges": merges[1:], "fragments": FRAGMENTS}
+
+
+def scaling() -> dict:
+    systems = {count: connect(facts, "workers") for count, facts in fragments["slow"].items()}
+    expected = connect(fragments["slow"]["1"], "local").query(SCAN)
+    seconds: dict[str, list[float]] = {count: [] for count in systems}
+    processor: dict[str, list[float]] = {count: [] for count in systems}
+    for run, count in interleaved(list(systems), 1 + SCAN_RUNS):
+        pids = [fragments["slow"][count]["pid"], *fragments["slow_pids"]]
+        before = sum(cpu_seconds(pid) for pid in pids)
+        rows = []
+        took = timed(lambda: rows.append(systems[count].query(SCAN)))
+        if difference(expected, rows[0], ordered=False, tolerance=0):
+            raise AssertionError(f"{count} workers answer other rows")
+        if run >= 1:
+            seconds[count].append(took)
+            processor[count].append(sum(cpu_seconds(pid) for pid in pids) - before)
+        progress(f"scan {run + 1}: {count} workers {took:.2f} s")
+    return {"seconds": seconds, "cpu": processor}
+
+
+parts = {"tpch": tpch, "trivial": trivial, "scaling": scaling}
+answer({name: part() for name, part in parts.items()})
