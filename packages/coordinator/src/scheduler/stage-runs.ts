@@ -76,7 +76,6 @@ export class StageRuns {
   readonly #options: StageRunsOptions;
   readonly #outputs = new Map<string, StageOutput>();
   readonly #statistics = new StatisticsSum();
-  readonly #counted = new Set<string>();
   #fragments = 0;
   #failure: QueryError | undefined;
 
@@ -215,7 +214,11 @@ export class StageRuns {
       }),
     });
     await run.run(signal);
-    this.#countRows([stage.split ?? '', ...stage.scans]);
+    for (const name of [stage.split ?? '', ...stage.scans])
+      parts.metrics.fragmentRows.inc(
+        { place: 'elsewhere' },
+        stages.scans.get(name)?.table.scan.counts.rowsPlanned ?? 0,
+      );
   }
 
   async #gatherHere(stage: Stage, rows: GatheredRows): Promise<void> {
@@ -232,17 +235,6 @@ export class StageRuns {
     } finally {
       attempt.drop();
       await messages.return?.();
-    }
-  }
-
-  /** A scan counts once, whoever reads it again, and not at all where this process reads it too. */
-  #countRows(names: readonly string[]): void {
-    const { stages, parts } = this.#options;
-    const here = stages.plan.stages.filter(({ split }) => split === undefined).flatMap(({ scans }) => scans);
-    for (const name of names) {
-      if (this.#counted.has(name) || here.includes(name)) continue;
-      this.#counted.add(name);
-      parts.metrics.fragmentRows.inc(stages.scans.get(name)?.table.scan.counts.rowsPlanned ?? 0);
     }
   }
 
