@@ -3,12 +3,18 @@ import type { FragmentScan, FragmentTable } from '@svc/fragment-fn';
 import { PlanNotUnderstood, type PlannedScan, type StagedPlan, type StageScan, stagePlan } from '@svc/sql';
 import type { ExecutionPlace } from '../identity/session-settings.js';
 import { arrowFields } from '../results/arrow-fields.js';
-import { type PlannedStageScan, type PlannedStages, stageName } from '../scheduler/planned-stages.js';
+import type { ExecutorKinds } from '../scheduler/executors.js';
+import {
+  type PlannedStageScan,
+  type PlannedStages,
+  stageName,
+  wholePlan,
+} from '../scheduler/planned-stages.js';
 import { choosePlace } from './choose-place.js';
 import { type KeptPlan, keptPlan } from './kept-plan.js';
 import type { QueryPlan } from './plan-query.js';
 import { planTables } from './plan-tables.js';
-import type { PlannerDependencies } from './planner-dependencies.js';
+import type { DistributionRules, PlannerDependencies } from './planner-dependencies.js';
 
 export interface StageDecision {
   /** Nothing: the statement runs here, as one fragment. */
@@ -30,20 +36,31 @@ export async function planStages(
     isWholeColumns: fragment.wholeColumns !== undefined,
   });
   if (place.kind === 'here' || rules === undefined) return { stages: undefined, reason: place.reason };
-  const { kept } = stub;
-  if (kept === undefined) {
-    const reason = stub.withoutPushdown ?? 'its plan has parameters whose values are not in it';
-    return { stages: undefined, reason };
-  }
   const isForced = execution !== 'auto';
+  const whole = (reason: string): StageDecision => ({
+    stages: { plan: wholePlan(fragment.sql), isWhole: true, scans: new Map(), kinds: ['workers'], isForced },
+    reason,
+  });
+  if (isOneWorker(rules, place.kinds)) return whole(`${place.reason}, and there is one worker only`);
+  // Where it was asked for, what cannot be divided is some worker's.
+  const undivided = (reason: string): StageDecision =>
+    execution === 'workers' ? whole(reason) : { stages: undefined, reason };
+  const { kept } = stub;
+  if (kept === undefined)
+    return undivided(stub.withoutPushdown ?? 'its plan has parameters whose values are not in it');
   try {
     const staged = stagedPlan(plan, kept, { mayBroadcastBytes: rules.broadcastBytes, isForced });
     const scans = await planStageScans(dependencies, plan, { staged, kept }, signal);
     return { stages: { plan: staged, scans, kinds: place.kinds, isForced }, reason: place.reason };
   } catch (error) {
     if (!(error instanceof PlanNotUnderstood)) throw error;
-    return { stages: undefined, reason: error.message };
+    return undivided(error.message);
   }
+}
+
+/** Its engine has threads for all of a statement: parts of it would only cost what brings them together. */
+function isOneWorker({ executors }: DistributionRules, kinds: ExecutorKinds): boolean {
+  return !kinds.includes('lambda') && executors.workers().length === 1;
 }
 
 interface StagingRules {

@@ -6,6 +6,8 @@ import type { ExecutorKinds } from './executors.js';
 
 export interface PlannedStages {
   readonly plan: StagedPlan;
+  /** Its one stage is the statement as the user wrote it, as one fragment on one executor. */
+  readonly isWhole?: true;
   /** By their names in the plan. */
   readonly scans: ReadonlyMap<string, PlannedStageScan>;
   readonly kinds: ExecutorKinds;
@@ -17,6 +19,12 @@ export interface PlannedStageScan {
   readonly table: FragmentScan;
   /** Opens its files with what the user was granted. Never leaves the process but as a grant. */
   readonly store: ObjectStore | undefined;
+}
+
+/** The plan of a statement that is not divided, for the places that show it. */
+export function wholePlan(sql: string): StagedPlan {
+  const stage: Stage = { name: 'statement', sql, columns: [], split: undefined, scans: [], inputs: [] };
+  return { scans: [], stages: [stage] };
 }
 
 /** What fragments of a statement have of it, whatever stage they are of. */

@@ -5,13 +5,19 @@ import path from 'node:path';
 import { after, describe, it } from 'node:test';
 import { createMetrics, delay, QueryError } from '@svc/base';
 import { type EngineMessage, SpoolBudget, SpoolFile } from '@svc/engine';
-import type { FragmentRequest, FragmentResult, FragmentScan, SplitEvent } from '@svc/fragment-fn';
+import type {
+  FragmentRequest,
+  FragmentResult,
+  FragmentScan,
+  FragmentTask,
+  SplitEvent,
+} from '@svc/fragment-fn';
 import type { TableScan } from '@svc/lake';
 import type { Stage, StagedPlan } from '@svc/sql';
 import type { FragmentReport } from '../tracker/fragment-record.js';
 import { Dispatcher } from './dispatcher.js';
 import { ExecutorHealth } from './executor-health.js';
-import type { PlannedStages } from './planned-stages.js';
+import { type PlannedStages, wholePlan } from './planned-stages.js';
 import { runStages } from './run-stages.js';
 import type { SchedulerLimits } from './stage-runs.js';
 import { type FakeExecutor, fakeExecutor, lost, schema, statistics } from './testing/fake-executor.js';
@@ -44,10 +50,35 @@ function stagesOf(stages: readonly Stage[]): PlannedStages {
   };
 }
 
+/** A statement of two tables, of which one is larger. */
+function statement() {
+  const tables = [100, 200].map((bytesPlanned): FragmentScan => {
+    const counts = { bytesPlanned, rowsPlanned: 5 };
+    const scan = { tableName: `t${bytesPlanned}`, columns: [], groups: [], counts } as unknown as TableScan;
+    return { catalog: 'a', schema: 'b', table: `t${bytesPlanned}`, kind: 'scan', scan };
+  });
+  const limits = { memoryBytes: 1, resultBytes: 1e9, timeoutMs: 1e6 };
+  const request: FragmentRequest = {
+    ...{
+      protocolVersion: 2,
+      queryId: 'q',
+      fragmentId: 0,
+      lane: 'query',
+      owner: 'o',
+      sql: 'the text',
+      tables,
+      limits,
+    },
+    ...{ views: [], defaultCatalog: 'a', defaultSchema: 'b', settings: {}, setup: [], arrow: 'client' },
+  };
+  return { request, stores: tables.map(() => undefined) };
+}
+
 interface TestOptions {
   readonly executors: readonly FakeExecutor[];
   readonly splits?: number;
   readonly stages?: readonly Stage[];
+  readonly isWhole?: boolean;
   readonly limits?: Partial<SchedulerLimits>;
   readonly signal?: AbortSignal;
   readonly queryId?: string;
@@ -69,8 +100,11 @@ async function run(options: TestOptions) {
   const health = new ExecutorHealth({ elapsed });
   const reports: FragmentReport[] = [];
   const result = await runStages({
-    stages: stagesOf(stages),
+    stages: options.isWhole
+      ? { ...stagesOf([]), plan: wholePlan('the text'), isWhole: true }
+      : stagesOf(stages),
     schema,
+    statement: statement(),
     context: {
       ...{ queryId: options.queryId ?? 'q', lane: 'query', owner: 'o', settings: {}, setup: [] },
       limits: { memoryBytes: 1, resultBytes: 1e9, timeoutMs: 1e6 },
@@ -189,6 +223,31 @@ describe('stages on executors', () => {
       assert.ok(reports.some(({ errorCode }) => errorCode === 'EXECUTOR_LOST'));
       assert.ok(health.quarantineMs('bad') >= 0);
     });
+
+  it('a statement that is not divided is one fragment of its own text, and goes to another when one is lost', async () => {
+    const bad = fakeExecutor({ name: 'bad', fail: () => lost() });
+    const sent: FragmentTask[] = [];
+    const good = fakeExecutor({
+      name: 'good',
+      fail(_now, task) {
+        sent.push(task);
+        return undefined;
+      },
+    });
+    const executors = [bad, good];
+    const { result, reports } = await run({ executors, isWhole: true });
+    assert.deepEqual(await rowsOf(result), expected(1));
+    assertNothingLeft(executors);
+    const [task] = sent;
+    assert.equal(task?.request.sql, 'the text');
+    assert.equal(task?.request.arrow, 'client');
+    assert.equal(task?.request.splitTable, undefined);
+    assert.deepEqual(
+      task?.request.splits.map(({ id, scan }) => `${id} ${scan.tableName}`),
+      ['0 t200'],
+    );
+    assert.equal(reports.at(-1)?.worker, 'good');
+  });
 
   it('one that lives is enough', async () => {
     const dead = ['a', 'b', 'c'].map((name) => fakeExecutor({ name, fail: () => lost() }));

@@ -4,13 +4,16 @@
  */
 import { linkAbort, QueryError, throwIfAborted } from '@svc/base';
 import type { FragmentResult } from '@svc/fragment-fn';
+import type { Stage } from '@svc/sql';
 import { isSameSchema } from '../service/schema-check.js';
 import { resultMessages } from './result-messages.js';
-import { StageRuns, type StageRunsOptions } from './stage-runs.js';
+import { StageRuns, type StageRunsOptions, type WholeStatement } from './stage-runs.js';
 
 export interface RunStagesOptions extends Omit<StageRunsOptions, 'signal' | 'onFailure'> {
   /** Announced to the client. */
   readonly schema: Uint8Array;
+  /** What is run where the plan is not divided. */
+  readonly statement: WholeStatement;
   readonly signal: AbortSignal;
 }
 
@@ -21,9 +24,7 @@ export async function runStages(options: RunStagesOptions): Promise<FragmentResu
   try {
     const last = options.stages.plan.stages.at(-1);
     if (last === undefined) throw new QueryError('INTERNAL_ERROR', 'A plan has no stage.');
-    runs.startAllBut(last);
-    const result =
-      last.split === undefined ? await runs.runHere(last, 'client') : await runs.stream(last, options.schema);
+    const result = await startLast(runs, last, options);
     if (!isSameSchema(result.schema, options.schema)) {
       await result.messages[Symbol.asyncIterator]().return?.();
       throw new QueryError('INTERNAL_ERROR', 'The stages of a statement answer other columns than it has.');
@@ -42,4 +43,14 @@ export async function runStages(options: RunStagesOptions): Promise<FragmentResu
     throwIfAborted(options.signal);
     throw runs.failure ?? error;
   }
+}
+
+async function startLast(
+  runs: StageRuns,
+  last: Stage,
+  { stages, statement, schema }: RunStagesOptions,
+): Promise<FragmentResult> {
+  if (stages.isWhole === true) return await runs.streamWhole(last, statement, schema);
+  runs.startAllBut(last);
+  return last.split === undefined ? await runs.runHere(last, 'client') : await runs.stream(last, schema);
 }

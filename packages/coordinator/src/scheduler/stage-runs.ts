@@ -18,7 +18,7 @@ import type { ExecutorHealth } from './executor-health.js';
 import { GatheredRows } from './gathered-rows.js';
 import { ipcBytes, ipcStream } from './ipc-stream.js';
 import { type PlannedStages, type StatementContext, stageName, stageRequest } from './planned-stages.js';
-import { SplitStage } from './split-stage.js';
+import { SplitStage, type SplitStageOptions } from './split-stage.js';
 import { StatisticsSum } from './statistics-sum.js';
 
 type FragmentMetrics = Pick<Metrics, 'fragments' | 'fragmentDuration' | 'fragmentSplits' | 'fragmentRows'>;
@@ -71,6 +71,12 @@ interface StageOutput {
 
 /** Rows between stages are bounded by where they are kept, and not by what a client may be sent. */
 const unboundedBytes = Number.MAX_SAFE_INTEGER;
+
+/** A statement as one node would run it, and what opens its tables' files. */
+export interface WholeStatement {
+  readonly request: FragmentRequest;
+  readonly stores: readonly (ObjectStore | undefined)[];
+}
 
 export class StageRuns {
   readonly #options: StageRunsOptions;
@@ -133,8 +139,16 @@ export class StageRuns {
 
   /** A stage whose splits' rows are the statement's, in any order. */
   async stream(stage: Stage, schema: Uint8Array): Promise<FragmentResult> {
+    return await this.#stream(stage, schema, (rows) => this.#split(stage, rows, schema));
+  }
+
+  async #stream(
+    stage: Stage,
+    schema: Uint8Array,
+    run: (rows: GatheredRows) => Promise<void>,
+  ): Promise<FragmentResult> {
     const { signal } = this.#options;
-    const { rows, ended } = this.#start(stage, (into) => this.#split(stage, into, schema));
+    const { rows, ended } = this.#start(stage, run);
     await rows.begun(signal);
     return {
       schema: rows.schema ?? schema,
@@ -143,6 +157,28 @@ export class StageRuns {
       engineFree: ended,
       statistics: () => this.statistics(),
     };
+  }
+
+  /** The statement's own text on one executor, whose rows count when all are there. */
+  async streamWhole(
+    stage: Stage,
+    { request, stores }: WholeStatement,
+    schema: Uint8Array,
+  ): Promise<FragmentResult> {
+    const scans = request.tables.flatMap((table) => (table.kind === 'scan' ? [table.scan] : []));
+    const [first] = scans.toSorted((a, b) => b.counts.bytesPlanned - a.counts.bytesPlanned);
+    if (first === undefined)
+      throw new QueryError('INTERNAL_ERROR', 'A statement without files was sent elsewhere.');
+    // Says where it is best run, and nothing of what is read.
+    const { counted: _rows, deletes: _deletes, ...scan } = first;
+    return await this.#stream(stage, schema, async (rows) => {
+      await this.#onExecutors(stage, rows, {
+        splits: [{ id: 0, scan: { ...scan, groups: [] } }],
+        schema,
+        taskOf: (fragmentId, splits) => ({ request: { ...request, fragmentId, splits }, stores }),
+      });
+      for (const { counts } of scans) this.#options.parts.metrics.fragmentRows.inc(counts.rowsPlanned);
+    });
   }
 
   /** Everything has ended by then. */
@@ -178,7 +214,7 @@ export class StageRuns {
   }
 
   async #split(stage: Stage, rows: GatheredRows, schema?: Uint8Array): Promise<void> {
-    const { stages, parts, executors, divide, signal, report, context } = this.#options;
+    const { stages, divide, signal } = this.#options;
     const divided = stages.scans.get(stage.split ?? '');
     if (divided === undefined) throw new QueryError('INTERNAL_ERROR', `Stage ${stage.name} divides no scan.`);
     const [scans, inputs, splits] = await Promise.all([
@@ -189,8 +225,26 @@ export class StageRuns {
     const { counted: _rows, deletes: _deletes, ...whole } = divided.table.scan;
     const tables = [{ ...divided.table, scan: { ...whole, groups: [] } }, ...scans.tables, ...inputs];
     const stores = [divided.store, ...scans.stores, ...inputs.map(() => undefined)];
+    const arrow = schema === undefined ? 'lossless' : 'client';
+    await this.#onExecutors(stage, rows, {
+      splits: splits.map((scan, id) => ({ id, scan })),
+      schema,
+      taskOf: (fragmentId, of) => ({
+        request: { ...this.#request(stage, { fragmentId, tables, arrow }), splitTable: 0, splits: of },
+        stores,
+      }),
+    });
+    this.#countRows([stage.split ?? '', ...stage.scans]);
+  }
+
+  async #onExecutors(
+    { name }: Stage,
+    rows: GatheredRows,
+    work: Pick<SplitStageOptions, 'splits' | 'schema' | 'taskOf'>,
+  ): Promise<void> {
+    const { parts, executors, signal, report, context } = this.#options;
     const run = new SplitStage({
-      ...{ queryId: context.queryId, stage: stage.name, rows, executors, schema, report },
+      ...{ queryId: context.queryId, stage: name, rows, executors, report, ...work },
       ...{
         dispatcher: parts.dispatcher,
         health: parts.health,
@@ -198,24 +252,10 @@ export class StageRuns {
         metrics: parts.metrics,
       },
       patienceMs: parts.limits.patienceMs,
-      splits: splits.map((scan, id) => ({ id, scan })),
       nextFragmentId: () => this.#nextFragmentId(),
       count: (statistics) => this.#statistics.add(statistics),
-      taskOf: (fragmentId, of) => ({
-        request: {
-          ...this.#request(stage, {
-            fragmentId,
-            tables,
-            arrow: schema === undefined ? 'lossless' : 'client',
-          }),
-          splitTable: 0,
-          splits: of,
-        },
-        stores,
-      }),
     });
     await run.run(signal);
-    this.#countRows([stage.split ?? '', ...stage.scans]);
   }
 
   async #gatherHere(stage: Stage, rows: GatheredRows): Promise<void> {

@@ -71,6 +71,7 @@ async function startStages(
   return await runStages({
     ...{ stages, signal, report, parts: scheduler.parts, divide: scheduler.divide },
     schema: planned.schema,
+    statement: { request: { ...planned.fragment, queryId }, stores: planned.stores },
     context: {
       ...{ queryId, lane, owner, settings, setup, limits },
       ...(traceparent !== undefined && { traceparent }),

@@ -12,7 +12,8 @@ export interface ExplainedStages {
 }
 
 export function stageLines({ stages, reason, splits }: ExplainedStages): readonly string[] {
-  const { plan, kinds } = stages;
+  const { plan, kinds, isWhole } = stages;
+  if (isWhole) return [`Runs whole on one of ${kinds.join(' and ')}: ${reason}`];
   return [
     `Runs in ${plan.stages.length} stages on ${kinds.join(' and ')}: ${reason}`,
     ...plan.stages.flatMap((stage) => [
