@@ -7,7 +7,7 @@ import { startWorker, workerSecret } from './start-worker.mjs';
 /** Fragments of nothing that the worker has at a time: more than it has processors, so that none of them waits. */
 const outstanding = 8;
 /** What object storage takes for a first byte, and what one connection then brings. */
-const slowWay = { delayMs: 20, bytesPerSecond: 3_000_000 };
+const slowWay = { delayMs: 20, bytesPerSecond: 2_000_000 };
 const workerCounts = [1, 2, 4];
 
 /** Answers `{ facts, stop }`. `slow`: the coordinators behind the slow way. */

@@ -2,12 +2,21 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+export interface ObjectRequest {
+  readonly method: string;
+  readonly path: string;
+  /** None where an address is pre-signed. */
+  readonly key: string | undefined;
+  /** `bytes=0-9` */
+  readonly range: string | undefined;
+}
+
 export interface ObjectServer extends AsyncDisposable {
   readonly url: string;
   /** By `/bucket/key`. */
   readonly objects: Map<string, Uint8Array>;
-  /** Path and access key of each request, in their order; no key where an address is pre-signed. */
-  readonly requests: { readonly path: string; readonly key: string | undefined }[];
+  /** In their order. */
+  readonly requests: ObjectRequest[];
   /** Keys that open nothing. */
   readonly refused: Set<string>;
 }
@@ -20,7 +29,7 @@ export async function startObjectServer(): Promise<ObjectServer> {
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     const path = decodeURIComponent(new URL(request.url ?? '', 'http://x').pathname);
     const key = /Credential=([^/]+)/.exec(request.headers.authorization ?? '')?.[1];
-    requests.push({ path, key });
+    requests.push({ method: request.method ?? '', path, key, range: request.headers.range });
     const body = objects.get(path);
     if (key !== undefined && refused.has(key)) response.writeHead(403).end();
     else if (body === undefined) response.writeHead(404).end();
