@@ -1,9 +1,11 @@
 // `npm run soak [-- --short] [word…]`: long mixed runs with cancels, crashes and sleepers. CI runs the short, seeded form. The
-// long one ends with the soak of sessions against Keycloak and Redis, which `npm run test:peers` runs for a shorter time.
+// long one ends with the soaks that need other servers, and that `npm run test:peers` runs for a shorter time: fragments
+// elsewhere on MinIO and Iceberg's REST catalog, and sessions against Keycloak and Redis.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { soakFragments } from './peers/fragment-tests.mjs';
 import { runSessionTests } from './peers/session-tests.mjs';
 import { startSignInServers } from './peers/sign-in-servers.mjs';
 import { findFiles } from './support/find-files.mjs';
@@ -23,13 +25,17 @@ const isSoak = (file) =>
 const sessionSoak = path.join('test', 'dist', 'peers', 'sessions', 'token-soak.test.js');
 const sessionSoakSeconds = 600;
 const files = findFiles(root, path.join('test', 'dist', 'soak'), isSoak);
+const fragmentSoak = path.join('test', 'dist', 'peers', 'fragments', 'faults.test.js');
+const soaksFragments = !values.short && isSoak(fragmentSoak);
 const soaksSessions = !values.short && isSoak(sessionSoak);
 console.log(
-  `${values.short ? 'Short' : 'Long'} soak of ${files.length + Number(soaksSessions)} files, seed ${seed}`,
+  `${values.short ? 'Short' : 'Long'} soak of ${files.length + Number(soaksFragments) + Number(soaksSessions)} files, seed ${seed}`,
 );
 const results = [];
 if (files.length > 0) results.push(await soak());
-if (soaksSessions) results.push(await soakSessions());
+if (soaksFragments)
+  results.push(await withFolder((folder) => soakFragments({ root, folder, seed: Number(seed) })));
+if (soaksSessions) results.push(await withFolder(soakSessions));
 const total = (name) => results.reduce((sum, result) => sum + result[name], 0);
 endSuite('soak', total('passed'), total('failed'));
 
@@ -46,8 +52,16 @@ async function soak() {
   });
 }
 
-async function soakSessions() {
+async function withFolder(run) {
   const folder = mkdtempSync(path.join(tmpdir(), 'svc-soak-'));
+  try {
+    return await run(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function soakSessions(folder) {
   let signIn;
   try {
     signIn = await startSignInServers(path.join(folder, 'sign-in'));
@@ -57,6 +71,5 @@ async function soakSessions() {
     });
   } finally {
     await signIn?.stop();
-    rmSync(folder, { recursive: true, force: true });
   }
 }

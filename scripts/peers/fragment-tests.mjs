@@ -6,7 +6,7 @@ import { startIcebergRest } from '../../test/peers/servers/iceberg-rest.mjs';
 import { startMinio } from '../../test/peers/servers/minio.mjs';
 import { findFiles } from '../support/find-files.mjs';
 import { runNodeTests } from '../support/node-test.mjs';
-import { mustRun } from '../support/peer-environment.mjs';
+import { cacheFolder, mustRun, pythonEnvironment } from '../support/peer-environment.mjs';
 
 const megabyte = 2 ** 20;
 
@@ -51,4 +51,30 @@ export async function runFragmentTests(options) {
   } finally {
     await stop();
   }
+}
+
+/** TPC-H at scale 1, and 500 statements each under faults of workers and of functions, with and without these faults. */
+export async function soakFragments({ root, folder, seed }) {
+  const python = await pythonEnvironment('clients', path.join(root, 'test', 'peers', 'requirements.txt'));
+  const fileOf = (name) => path.join('test', 'dist', 'peers', 'fragments', `${name}.test.js`);
+  const run = async (name, scale, options) => {
+    const writer = path.join(root, 'bench', 'clients', 'tpch_data.py');
+    await mustRun(python, [writer, cacheFolder(), scale]);
+    return await runFragmentTests({
+      ...{
+        root,
+        python,
+        seed,
+        folder: path.join(folder, name),
+        tables: path.join(cacheFolder(), `tpch-sf${scale}`),
+      },
+      ...{ files: [fileOf(name)], timeoutMs: 3 * 3_600_000, ...options },
+    });
+  };
+  const counts = [
+    await run('tpch', '1', { groupRows: 100_000, splitBytes: 4 * megabyte }),
+    await run('faults', '0.05', { queries: 500, compares: true }),
+  ];
+  const total = (name) => counts.reduce((sum, count) => sum + count[name], 0);
+  return { passed: total('passed'), failed: total('failed') };
 }

@@ -36,6 +36,7 @@ describe(`${count} statements, seed ${seed}`, () => {
       drainAgain(drained, over.signal),
       stopAgain(stopped, over.signal),
     ]);
+    disturbing.catch(() => undefined); // Awaited below, once the statements are answered.
     try {
       const disturbed = await answered({ ...questions, least_seconds: (stoppedMs + 5000) / 1000 });
       report('workers', calm, disturbed);

@@ -107,7 +107,7 @@ export async function startFleet({ workers: count, env = {} }: FleetOptions): Pr
           workers.slice(0, wanted).map(async (worker) => worker.isAlive || (await worker.start())),
         );
         const isKnown = async () => (await metric('svc_healthy_workers')) === wanted;
-        await until(`${wanted} healthy workers`, isKnown);
+        await until(`${wanted} healthy workers`, isKnown, 60_000);
       },
       [Symbol.asyncDispose]: close,
     };

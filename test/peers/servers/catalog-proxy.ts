@@ -33,6 +33,8 @@ export interface CatalogProxy extends AsyncDisposable {
   readonly calls: CatalogCall[];
   /** By access key. */
   readonly keys: ReadonlyMap<string, VendedKey>;
+  /** What came with these keys and with calls, and is to be seen nowhere. */
+  readonly secrets: string[];
   /** Status of a refusal. */
   refuse: (call: CatalogCall) => number | undefined;
   fault: (call: CatalogCall) => CatalogFault | undefined;
@@ -47,7 +49,9 @@ export async function startCatalogProxy(
   const serve = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { method = '', url = '', headers } = incoming;
     const body = await bodyOf(incoming);
-    const user = userOf(/^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1] ?? '');
+    const token = /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1] ?? '';
+    const user = userOf(token);
+    if (token !== '' && !proxy.secrets.includes(token)) proxy.secrets.push(token);
     const path = decodeURIComponent(url.split('?')[0] ?? '');
     const call: CatalogCall = { method, path, user, headers };
     proxy.calls.push(call);
@@ -64,7 +68,7 @@ export async function startCatalogProxy(
       return;
     }
     const forwarded = await forward(new URL(url, target), { method, headers, body });
-    if (user !== undefined) noteKeys(keys, user, forwarded.body);
+    if (user !== undefined) noteKeys(proxy.secrets, keys, user, forwarded.body);
     if (fault?.status === 'lost') response.destroy();
     else if (fault !== undefined) answer(fault.status, {}, problem(fault.status));
     else answer(forwarded.status, forwarded.headers, forwarded.body);
@@ -77,6 +81,7 @@ export async function startCatalogProxy(
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     calls: [],
     keys,
+    secrets: [],
     refuse: () => undefined,
     fault: () => undefined,
     async [Symbol.asyncDispose]() {
@@ -127,7 +132,7 @@ interface Credential {
   readonly config?: Readonly<Record<string, string>>;
 }
 
-function noteKeys(keys: Map<string, VendedKey>, user: string, body: Buffer): void {
+function noteKeys(secrets: string[], keys: Map<string, VendedKey>, user: string, body: Buffer): void {
   let credentials: readonly Credential[] = [];
   try {
     credentials = JSON.parse(body.toString())['storage-credentials'] ?? [];
@@ -137,6 +142,8 @@ function noteKeys(keys: Map<string, VendedKey>, user: string, body: Buffer): voi
   for (const { prefix = '', config = {} } of credentials) {
     const key = config['s3.access-key-id'];
     const expiresMs = Number(config['s3.session-token-expires-at-ms'] ?? Number.NaN);
+    for (const name of ['s3.secret-access-key', 's3.session-token'])
+      if (config[name] !== undefined) secrets.push(config[name]);
     if (key !== undefined) keys.set(key, { user, prefix, vendedMs: Date.now(), expiresMs });
   }
 }
