@@ -16,7 +16,7 @@ const megabyte = 2 ** 20;
  */
 export async function runFragmentTests(options) {
   const { root, folder, python, tables, files, timeoutMs = 10 * 60_000 } = options;
-  const { queries = 80, seed = 1, groupRows = 10_000, splitBytes = megabyte } = options;
+  const { queries = 40, seed = 1, compares = false, groupRows = 10_000, splitBytes = megabyte } = options;
   const peers = path.join(root, 'test', 'peers');
   const modules = [peers, path.join(peers, 'clients'), path.join(root, 'bench', 'clients')];
   const pythonPath = modules.join(path.delimiter);
@@ -30,7 +30,7 @@ export async function runFragmentTests(options) {
       const answerQueries = path.join(peers, 'fragments', 'answer_queries.py');
       const told = {
         ...{ url: catalog.url, storage, python, pythonPath, answerQueries, tables },
-        ...{ splitBytes, queries, seed },
+        ...{ splitBytes, queries, seed, compares },
       };
       return await runNodeTests({
         name: 'fragments',

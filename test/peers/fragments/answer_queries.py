@@ -1,13 +1,15 @@
 """Asks a service the TPC-H statements and compares each answer with DuckDB's over the same rows. Usage: answer_queries.py TARGET
 
-Reads one JSON object a line, `{"execution", "count", "seed", "connections"}`, and answers one: `{"answered", "problems", "seconds"}`.
-Without a seed it asks the 22 in their order, `count` times over; with one, `count` of them drawn by it.
+Reads one JSON object a line, `{"execution", "count", "least_seconds", "seed", "connections"}`, and answers one: `{"answered",
+"problems", "seconds"}`. Without a seed it asks the 22 in their order; with one, what it draws: `count` of them, and more until so
+many seconds are over.
 """
 
 import json
 import random
 import sys
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Lock
@@ -41,11 +43,20 @@ def run(connection, sql: str):
         return cursor.fetch_arrow_table()
 
 
+def asked(request: dict) -> Iterator[str]:
+    if "seed" not in request:
+        yield from texts
+        return
+    draw = random.Random(request["seed"])
+    end = time.monotonic() + request.get("least_seconds", 0)
+    number = 0
+    while number < request["count"] or time.monotonic() < end:
+        number += 1
+        yield draw.choice(list(texts))
+
+
 def answer(request: dict) -> dict:
-    names = list(texts) * request.get("count", 1)
-    if "seed" in request:
-        names = random.Random(request["seed"]).choices(list(texts), k=request["count"])
-    names.reverse()
+    names = asked(request)
     problems: list[str] = []
     seconds: list[float] = []
     lock = Lock()
@@ -54,9 +65,9 @@ def answer(request: dict) -> dict:
         with connect(request["execution"]) as connection:
             while True:
                 with lock:
-                    if not names:
-                        return
-                    name = names.pop()
+                    name = next(names, None)
+                if name is None:
+                    return
                 began = time.monotonic()
                 try:
                     actual = run(connection, texts[name])

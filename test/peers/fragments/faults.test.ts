@@ -12,7 +12,7 @@ import type { Answers, Questions } from './questioner.js';
 import { servers } from './servers.js';
 import type { WorkerSlot } from './worker-slot.js';
 
-const { queries: count, seed } = servers;
+const { queries: count, seed, compares } = servers;
 const connections = 2;
 /** Longer than a worker may say nothing. */
 const stoppedMs = 17_000;
@@ -27,7 +27,7 @@ describe(`${count} statements, seed ${seed}`, () => {
   it('while workers are killed, stopped and drained, and one lives', async () => {
     await fleet.haveWorkers(4);
     const questions: Questions = { execution: 'workers', count, seed, connections };
-    const calm = await answered(questions);
+    const calm = compares ? await answered(questions) : undefined;
     const [, killed, drained, stopped] = fleet.workers;
     assert.ok(killed !== undefined && drained !== undefined && stopped !== undefined);
     const over = new AbortController();
@@ -37,7 +37,7 @@ describe(`${count} statements, seed ${seed}`, () => {
       stopAgain(stopped, over.signal),
     ]);
     try {
-      const disturbed = await answered(questions);
+      const disturbed = await answered({ ...questions, least_seconds: (stoppedMs + 5000) / 1000 });
       report('workers', calm, disturbed);
     } finally {
       over.abort();
@@ -49,7 +49,7 @@ describe(`${count} statements, seed ${seed}`, () => {
 
   it('while functions are killed, throttled and slow', async () => {
     const questions: Questions = { execution: 'lambda', count, seed, connections };
-    const calm = await answered(questions);
+    const calm = compares ? await answered(questions) : undefined;
     fleet.emulator.setFaults({ seed, kill: 0.05, throttle: 0.2, slow: 0.02 });
     const disturbed = await answered(questions);
     fleet.emulator.setFaults(undefined);
@@ -62,11 +62,14 @@ describe(`${count} statements, seed ${seed}`, () => {
 
 async function answered(questions: Questions): Promise<Answers> {
   const answers = await fleet.questioner.ask(questions);
-  assert.deepEqual([answers.answered, answers.problems], [count, []]);
+  assert.deepEqual(answers.problems, []);
+  assert.ok(answers.answered >= count);
   return answers;
 }
 
-function report(what: string, calm: Answers, disturbed: Answers): void {
+function report(what: string, calm: Answers | undefined, disturbed: Answers): void {
+  console.log(`${what}: ${disturbed.answered} statements answered under faults`);
+  if (calm === undefined) return;
   const [before, under] = [percentile99(calm.seconds), percentile99(disturbed.seconds)];
   console.log(
     `${what}: p99 ${under.toFixed(2)} s, without faults ${before.toFixed(2)} s: ${(under / before).toFixed(2)} ×`,

@@ -6,8 +6,9 @@ import { servers } from './servers.js';
 
 export interface Questions {
   readonly execution: 'auto' | 'local' | 'workers' | 'lambda';
-  /** So many statements drawn by the seed; without one the 22 in their order, so many times. */
+  /** So many statements drawn by the seed, and more until so many seconds are over; without one the 22 in their order. */
   readonly count?: number;
+  readonly least_seconds?: number;
   readonly seed?: number;
   readonly connections?: number;
 }

@@ -19,6 +19,8 @@ export interface FragmentServers {
   readonly splitBytes: number;
   /** Of the tests that something fails under. */
   readonly queries: number;
+  /** Whether the same is asked without faults too, to tell how much longer they make it. */
+  readonly compares: boolean;
   readonly seed: number;
 }
 

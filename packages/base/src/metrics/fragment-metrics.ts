@@ -1,7 +1,5 @@
 import type { Registry } from 'prom-client';
 import {
-  type Counter,
-  counter,
   type Gauge,
   gauge,
   type LabelledCounter,
@@ -13,7 +11,9 @@ import {
   type ExecutorKind,
   executorKinds,
   type FragmentOutcome,
+  type FragmentPlace,
   fragmentOutcomes,
+  fragmentPlaces,
   type SplitOutcome,
   splitOutcomes,
 } from './labels.js';
@@ -23,8 +23,8 @@ export interface FragmentMetrics {
   readonly fragments: LabelledCounter<{ readonly executor: ExecutorKind; readonly outcome: FragmentOutcome }>;
   readonly fragmentDuration: LabelledHistogram<{ readonly executor: ExecutorKind }>;
   readonly fragmentSplits: LabelledCounter<{ readonly outcome: SplitOutcome }>;
-  /** Of `scanRows`, those selected. */
-  readonly fragmentRows: Counter;
+  /** `elsewhere`: on workers and functions. */
+  readonly fragmentRows: LabelledCounter<{ readonly place: FragmentPlace }>;
   readonly fragmentsRunning: Gauge;
   readonly executorsQuarantined: Gauge;
 }
@@ -54,10 +54,15 @@ export function fragmentMetrics(registry: Registry): FragmentMetrics {
       ['outcome'],
       splitOutcomes.map((outcome) => ({ outcome })),
     ),
-    fragmentRows: counter(registry, {
-      name: 'svc_fragment_rows_total',
-      help: 'Rows, after pruning, of scans that ran in fragments elsewhere.',
-    }),
+    fragmentRows: labelledCounter(
+      registry,
+      {
+        name: 'svc_fragment_rows_total',
+        help: 'Rows, after pruning, that fragments and stages had to scan, by where they ran.',
+      },
+      ['place'],
+      fragmentPlaces.map((place) => ({ place })),
+    ),
     fragmentsRunning: gauge(registry, {
       name: 'svc_fragment_tasks_running',
       help: 'Tasks that executors have now.',

@@ -93,6 +93,9 @@ export const fragmentOutcomes = ['ok', 'failed', 'cancelled'] as const;
 /** `cancelled`: nobody waited for it any more, as its query had ended or others were sooner. */
 export type FragmentOutcome = (typeof fragmentOutcomes)[number];
 
+export const fragmentPlaces = ['here', 'elsewhere'] as const;
+export type FragmentPlace = (typeof fragmentPlaces)[number];
+
 export const splitOutcomes = ['ended', 'sent_again'] as const;
 export type SplitOutcome = (typeof splitOutcomes)[number];
 export const workerTaskOutcomes = ['finished', 'failed', 'cancelled'] as const;

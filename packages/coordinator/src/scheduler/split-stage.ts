@@ -162,6 +162,8 @@ export class SplitStage implements WorkSource {
     } catch (caught) {
       error = QueryError.from(caught);
     }
+    // The stage may have ended with its last split, before its answer had.
+    if (task.ended === states.length) error = undefined;
     const isUnwanted = signal.aborted || states.every(({ status }) => status === 'done');
     if (error !== undefined && !isUnwanted) this.#onFailure(task, error);
     else if (error === undefined) health.praise(executor.name);

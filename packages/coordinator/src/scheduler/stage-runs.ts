@@ -82,7 +82,6 @@ export class StageRuns {
   readonly #options: StageRunsOptions;
   readonly #outputs = new Map<string, StageOutput>();
   readonly #statistics = new StatisticsSum();
-  readonly #counted = new Set<string>();
   #fragments = 0;
   #failure: QueryError | undefined;
 
@@ -177,7 +176,8 @@ export class StageRuns {
         schema,
         taskOf: (fragmentId, splits) => ({ request: { ...request, fragmentId, splits }, stores }),
       });
-      for (const { counts } of scans) this.#options.parts.metrics.fragmentRows.inc(counts.rowsPlanned);
+      for (const { counts } of scans)
+        this.#options.parts.metrics.fragmentRows.inc({ place: 'elsewhere' }, counts.rowsPlanned);
     });
   }
 
@@ -234,7 +234,10 @@ export class StageRuns {
         stores,
       }),
     });
-    this.#countRows([stage.split ?? '', ...stage.scans]);
+    for (const name of [stage.split ?? '', ...stage.scans]) {
+      const rows = stages.scans.get(name)?.table.scan.counts.rowsPlanned ?? 0;
+      this.#options.parts.metrics.fragmentRows.inc({ place: 'elsewhere' }, rows);
+    }
   }
 
   async #onExecutors(
@@ -272,17 +275,6 @@ export class StageRuns {
     } finally {
       attempt.drop();
       await messages.return?.();
-    }
-  }
-
-  /** A scan counts once, whoever reads it again, and not at all where this process reads it too. */
-  #countRows(names: readonly string[]): void {
-    const { stages, parts } = this.#options;
-    const here = stages.plan.stages.filter(({ split }) => split === undefined).flatMap(({ scans }) => scans);
-    for (const name of names) {
-      if (this.#counted.has(name) || here.includes(name)) continue;
-      this.#counted.add(name);
-      parts.metrics.fragmentRows.inc(stages.scans.get(name)?.table.scan.counts.rowsPlanned ?? 0);
     }
   }
 

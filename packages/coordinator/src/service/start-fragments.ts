@@ -82,10 +82,13 @@ async function startStages(
 }
 
 function runHere(
-  dependencies: EnvironmentDependencies,
+  dependencies: StartDependencies,
   request: FragmentRequest,
   stores: readonly (ObjectStore | undefined)[],
   signal: AbortSignal,
 ): Promise<FragmentResult> {
+  for (const table of request.tables)
+    if (table.kind === 'scan')
+      dependencies.metrics.fragmentRows.inc({ place: 'here' }, table.scan.counts.rowsPlanned);
   return runFragment(request, environmentOf(dependencies, { fragment: request, stores }), { signal });
 }
