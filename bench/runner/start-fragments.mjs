@@ -7,7 +7,7 @@ import { startWorker, workerSecret } from './start-worker.mjs';
 /** Fragments of nothing that the worker has at a time: more than it has processors, so that none of them waits. */
 const outstanding = 8;
 /** What object storage takes for a first byte, and what one connection then brings. */
-const slowWay = { delayMs: 20, bytesPerSecond: 2_000_000 };
+const slowWay = { delayMs: 20, bytesPerSecond: 1_000_000 };
 const workerCounts = [1, 2, 4];
 
 /** Answers `{ facts, stop }`. `slow`: the coordinators behind the slow way. */
@@ -48,7 +48,7 @@ export async function startFragments({ root, folder, data, load }) {
       slow.push(
         // One task at a time, and too little cache to find anything again: what is measured is how often storage is waited for.
         await worker(`slow-worker-${number}`, {
-          ...{ SVC_QUERY__MAX_CONCURRENT: '1', SVC_ENGINE__THREADS: '1', SVC_CACHE__DISK_BYTES: '4000000' },
+          ...{ SVC_QUERY__MAX_CONCURRENT: '1', SVC_ENGINE__THREADS: '1', SVC_CACHE__DISK_BYTES: '2000000' },
           ...{ SVC_QUERY__MEMORY_LIMIT: '256MiB', SVC_ENGINE__SPARE_HOSTS: '0' },
         }),
       );

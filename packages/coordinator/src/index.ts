@@ -22,5 +22,7 @@ export { openScanLock, type ScanLockOptions } from './identity/lifecycle/open-sc
 export type { ScanLock } from './identity/lifecycle/scan-lock.js';
 export type { SignInFacts } from './identity/open-identity.js';
 export { SessionStore } from './identity/session-store.js';
+export { lambdaModel, modelLambdaScan } from './scheduler/lambda-cost.js';
+export { maxSplitsPerTask } from './scheduler/split-queue.js';
 export { poolOptions } from './service/pool-options.js';
 export { startCoordinator } from './start-coordinator.js';

@@ -3,7 +3,7 @@ import type { FragmentExecutor, FragmentSplit } from '@svc/fragment-fn';
 import { placeKey, preferredExecutor } from './placement.js';
 
 /** Splits of one task: enough for the next one's files to be fetched meanwhile, few enough to be lost. */
-const maxSplitsPerTask = 4;
+export const maxSplitsPerTask = 4;
 /** Tasks that each slot shall still get: towards the end they are small, so that no slot is left with a long one. */
 const tasksPerSlot = 2;
 

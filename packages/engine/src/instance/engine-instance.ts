@@ -180,7 +180,8 @@ export class EngineInstance implements Disposable {
   /** Starts appending Arrow IPC bytes to a table; finish or close it before the next call. */
   ingest(table: EngineTableName): TableIngest {
     return this.guard(() => {
-      this.markUntraced();
+      this.isDirty = true;
+      this.undo.noteRows(table.catalog);
       const ingest = new TableIngest(this.connection, table, (error) => this.ended(error));
       this.running = ingest;
       return ingest;
@@ -206,12 +207,6 @@ export class EngineInstance implements Disposable {
     this.undo = new UndoList();
     this.isDirty = false;
     this.hasUntraceableState = false;
-  }
-
-  /** Something ran whose traces only a search can find. */
-  private markUntraced(): void {
-    this.isDirty = true;
-    this.undo.giveUp();
   }
 
   /** What removes everything that statements left behind whose traces are not known. */

@@ -7,6 +7,10 @@ test('what a lease runs for every query is undone by name', () => {
   undo.note(`ATTACH ':memory:' AS "my ""lake"""`);
   undo.note('CREATE SCHEMA IF NOT EXISTS "my ""lake"""."s"');
   undo.note('CREATE VIEW "my ""lake"""."s"."t" AS SELECT 1');
+  undo.note('DROP VIEW "my ""lake"""."s"."t"');
+  undo.note('CREATE TABLE "my ""lake"""."s"."t" (a INTEGER)');
+  undo.noteRows('my "lake"');
+  undo.note('DROP TABLE "my ""lake"""."s"."t"');
   undo.note('USE "my ""lake"""."s"');
   undo.note("SET TimeZone = 'UTC'");
   undo.note('CREATE OR REPLACE TEMPORARY MACRO now() AS 1');
@@ -23,6 +27,8 @@ test('anything else makes the list incomplete', () => {
   for (const sql of [
     'CREATE VIEW "elsewhere"."s"."t" AS SELECT 1',
     'CREATE TABLE t (a INTEGER)',
+    'DROP VIEW "elsewhere"."s"."t"',
+    'DROP TABLE t',
     'SET VARIABLE x = 1',
     'ATTACH \'file.db\' AS "x"',
     'CREATE MACRO f(a) AS a',
@@ -30,5 +36,14 @@ test('anything else makes the list incomplete', () => {
     const undo = new UndoList();
     undo.note(sql);
     assert.equal(undo.isComplete, false, sql);
+  }
+});
+
+test('rows that are appended to a table of elsewhere do so too', () => {
+  for (const catalog of [undefined, 'memory']) {
+    const undo = new UndoList();
+    undo.note(`ATTACH ':memory:' AS "lake"`);
+    undo.noteRows(catalog);
+    assert.equal(undo.isComplete, false);
   }
 });

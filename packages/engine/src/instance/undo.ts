@@ -5,7 +5,9 @@
 
 const identifier = '"(?:[^"]|"")*"';
 const attach = new RegExp(`^ATTACH ':memory:' AS (${identifier})$`);
-const createIn = new RegExp(`^CREATE (?:SCHEMA IF NOT EXISTS|VIEW|TABLE) (${identifier})\\.`);
+const changeIn = new RegExp(
+  `^(?:CREATE (?:SCHEMA IF NOT EXISTS|VIEW|TABLE)|DROP (?:VIEW|TABLE)) (${identifier})\\.`,
+);
 const temporaryMacro = /^CREATE OR REPLACE TEMPORARY MACRO ("?\w+"?)\(\) AS /;
 /** Undone by the settings of a fresh instance, or nothing that an instance keeps (a file in the input folder). */
 const harmless = /^(?:USE |SET (?:TimeZone|disabled_optimizers) = |COPY \()/;
@@ -20,20 +22,20 @@ export class UndoList {
     return this.#isComplete;
   }
 
-  /** Something ran that is not noted here. */
-  giveUp(): void {
-    this.#isComplete = false;
-  }
-
   /** To be called before the statement runs: what fails half-way is undone as well. */
   note(sql: string): void {
     const [, catalog] = attach.exec(sql) ?? [];
-    const [, owner] = createIn.exec(sql) ?? [];
+    const [, owner] = changeIn.exec(sql) ?? [];
     const [, macro] = temporaryMacro.exec(sql) ?? [];
     if (catalog !== undefined) this.#attached.add(catalog);
     else if (macro !== undefined) this.#macros.add(macro);
     else if (owner !== undefined && this.#attached.has(owner)) return;
     else if (!harmless.test(sql)) this.#isComplete = false;
+  }
+
+  /** As `note`, for rows that are appended to a table of this catalog. */
+  noteRows(catalog: string | undefined): void {
+    if (!this.#attached.has(`"${catalog?.replaceAll('"', '""')}"`)) this.#isComplete = false;
   }
 
   /** In the order in which they must run, from inside the instance's own database. */
