@@ -203,6 +203,7 @@ describe('stages on executors', () => {
       40,
     );
     assert.ok(executors.every(({ tasks }) => tasks.length > 0));
+    assert.ok(reports.every(({ errorCode }) => errorCode === undefined));
   });
 
   for (const [what, moment] of [

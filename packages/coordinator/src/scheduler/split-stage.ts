@@ -87,6 +87,7 @@ export class SplitStage implements WorkSource {
     try {
       await abortable(this.#ended, link.signal);
       rows.complete();
+      await this.#lastWords(link.signal);
     } catch (caught) {
       const error = QueryError.from(caught);
       rows.fail(error);
@@ -98,6 +99,15 @@ export class SplitStage implements WorkSource {
       link.abort(new QueryError('CANCELLED', 'The stage has ended.'));
       await Promise.all(this.#tasks.values());
     }
+  }
+
+  /** Tasks that have answered all their splits say so yet: cut short they would be counted as failures by who runs them. */
+  async #lastWords(signal: AbortSignal): Promise<void> {
+    const ending = [...this.#tasks].flatMap(([{ ended, states }, end]) =>
+      ended === states.length ? [end] : [],
+    );
+    using limit = linkAbort(signal, endMs);
+    await abortable(Promise.all(ending), limit.signal).catch(() => undefined);
   }
 
   executors(): readonly FragmentExecutor[] {
@@ -162,7 +172,7 @@ export class SplitStage implements WorkSource {
     } catch (caught) {
       error = QueryError.from(caught);
     }
-    // The stage may have ended with its last split, before its answer had.
+    // The stage may have ended with its last split, and not waited for the end of the answer.
     if (task.ended === states.length) error = undefined;
     const isUnwanted = signal.aborted || states.every(({ status }) => status === 'done');
     if (error !== undefined && !isUnwanted) this.#onFailure(task, error);
