@@ -28,7 +28,7 @@ if (files.length === 0) {
     root,
     files,
     concurrency: 2,
-    timeoutMs: 15 * 60_000,
+    timeoutMs: 25 * 60_000,
     testTimeoutMs: 5 * 60_000,
   });
   endSuite('tests', passed, failed);
