@@ -32,6 +32,7 @@ describe('metrics', () => {
       'svc_scan_rows_total{stage="planned"}': 20_480,
       'svc_scan_rows_total{stage="selected"}': 2048,
       'svc_scan_rows_total{stage="read"}': 479,
+      'svc_fragment_rows_total{place="here"}': 2048,
       'svc_scan_bytes_total{stage="planned"}': await tableBytes('sales.orders'),
       'svc_scan_bytes_total{stage="read"}': selected,
       'svc_staging_bytes_total{source="storage"}': selected,

@@ -9,8 +9,9 @@ const { STAGE_QUERIES = '500', STAGE_SEED = '1' } = process.env;
 const queryCount = Number(STAGE_QUERIES);
 const firstSeed = Number(STAGE_SEED);
 const perTest = 100;
-/** A join of everything with everything only takes time. */
+/** A join of everything with everything only takes time: so much that its rows cannot even be counted where it is read again. */
 const mostRows = 10_000;
+const mostCrossJoins = 1;
 
 describe('generated queries in stages', () => {
   let oracle: StageOracle;
@@ -56,6 +57,8 @@ function outcomeOf(oracle: StageOracle, seed: number, query: ReturnType<typeof g
   const random = randomFrom(seed * 31 + 5);
   let expected: ReturnType<typeof oracle.answer>;
   try {
+    const crossJoins = sql.split('CROSS JOIN').length - 1;
+    if (sql.includes('WITH ') && crossJoins > mostCrossJoins) return { kind: 'too large' };
     if (oracle.rowCount(sql) > mostRows) return { kind: 'too large' };
     expected = oracle.answer(sql);
   } catch {
