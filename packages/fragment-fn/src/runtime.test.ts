@@ -6,6 +6,7 @@ import type { FragmentEnvironment, StagedTable } from './leased-fragment.js';
 import { type FragmentRequest, type FragmentTable, fragmentProtocolVersion } from './request.js';
 import { type FragmentResult, runFragment } from './runtime.js';
 import { FakeEngine, type FakeEngineOptions } from './test-support/fake-engine.js';
+import { noCounts } from './test-support/test-task.js';
 
 const never = new AbortController().signal;
 
@@ -281,20 +282,7 @@ const scan: TableScan = {
   snapshotId: 1n,
   columns: [{ id: 1, name: 'id', required: true, type: { kind: 'long' } }],
   groups: [],
-  counts: {
-    manifestsTotal: 0,
-    manifestsRead: 0,
-    filesTotal: 0,
-    filesPlanned: 0,
-    filesPruned: 0,
-    rowGroupsTotal: 0,
-    rowGroupsPlanned: 0,
-    rowGroupsPrunedByStatistics: 0,
-    rowGroupsPrunedByBloom: 0,
-    bytesTotal: 0,
-    bytesPlanned: 0,
-    rowsPlanned: 0,
-  },
+  counts: noCounts,
 };
 
 const table: FragmentTable = { kind: 'scan', catalog: 'lake', schema: 'sales', table: 'orders', scan };
