@@ -79,7 +79,7 @@ export function lockStatements(options: InstanceOptions): readonly string[] {
     'SET allow_persistent_secrets = false',
     ...initialSettings(options),
     // How far the engine runs ahead of the reader: more is faster and costs as much memory for every sleeper
-    // (docs/ARCHITECTURE.md, "Decisions and their measurements").
+    // (docs/decisions.md).
     "SET streaming_buffer_size = '8MB'",
     // Partitioned files are written from rows in the order of their partitions: only a few are open at a time, and what
     // a thread collects before it writes, a row group, bounds the memory (fragment-fn, write/copy-sql.ts).

@@ -1,6 +1,6 @@
 /**
  * Whole columns of Parquet files as Arrow IPC messages, pulled one at a time: pages become Arrow buffers without the
- * engine's vectors in between (docs/ARCHITECTURE.md, "Decisions and their measurements").
+ * engine's vectors in between (docs/decisions.md).
  */
 import { QueryError } from '@svc/base';
 import type { EngineProfile, ParquetRead } from '../api.js';

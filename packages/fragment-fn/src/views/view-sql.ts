@@ -1,6 +1,6 @@
 /**
  * The views under which a fragment's SQL finds its tables. A scan view reads staged files; a stub view has the same
- * columns over a Parquet file without rows and is what planning binds against (docs/ARCHITECTURE.md, "Planning").
+ * columns over a Parquet file without rows and is what planning binds against (docs/ARCHITECTURE.md, "How a query travels").
  */
 import {
   type ColumnSource,
