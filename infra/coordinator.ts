@@ -121,8 +121,8 @@ function taskOptions(parts: CoordinatorParts): TaskOptions {
       SVC_LAMBDA__MAX_CONCURRENCY: String(settings.fragmentFunction.maxConcurrency),
       // The function's own limit comes first, and says more.
       SVC_LAMBDA__INVOCATION_TIMEOUT_SECS: String(settings.fragmentFunction.timeoutSeconds + 15),
-      SVC_LAMBDA__SPOOL_LOCATION: spool.location,
-      SVC_LAMBDA__SPOOL_REGION: settings.region,
+      SVC_FRAGMENTS__SPOOL_LOCATION: spool.location,
+      SVC_FRAGMENTS__SPOOL_REGION: settings.region,
     },
     permissions: coordinatorPermissions(fragmentFunction, spool),
   };

@@ -21,8 +21,8 @@ export function runOnThisMachine(
       SVC_LAMBDA__FUNCTION_NAME: fragmentFunction.name,
       SVC_LAMBDA__REGION: region,
       SVC_LAMBDA__PUBLIC_KEY: secrets.functionPublicKey,
-      SVC_LAMBDA__SPOOL_LOCATION: spool.location,
-      SVC_LAMBDA__SPOOL_REGION: region,
+      SVC_FRAGMENTS__SPOOL_LOCATION: spool.location,
+      SVC_FRAGMENTS__SPOOL_REGION: region,
       SVC_LAMBDA__MAX_CONCURRENCY: String(maxConcurrency),
     },
   });

@@ -2,7 +2,7 @@ import type { SpoolSettings } from './settings';
 
 export interface Spool {
   readonly bucket: sst.aws.Bucket;
-  /** `lambda.spool_location`. */
+  /** `fragments.spool_location`. */
   readonly location: $util.Output<string>;
   /** All objects below the prefix, as policies name them. */
   readonly objects: $util.Output<string>;

@@ -61,7 +61,7 @@ for (const rendering of [production, trial]) {
       const { name } = resource(rendering, 'lambda/function:Function', 'FragmentFunction').inputs;
       assert.equal(environment.SVC_LAMBDA__FUNCTION_NAME, name);
       assert.equal(environment.SVC_LAMBDA__REGION, 'eu-central-1');
-      assert.equal(environment.SVC_LAMBDA__SPOOL_LOCATION, 's3://SpoolBucket/spool/');
+      assert.equal(environment.SVC_FRAGMENTS__SPOOL_LOCATION, 's3://SpoolBucket/spool/');
       assert.equal(environment.SVC_WORKER__DISCOVERY_NAME, `Worker.${rendering.stage}.svc.sst:50052`);
       assert.equal(environment.SVC_SERVER__TRUSTED_PROXIES, '10.0.0.0/22,10.0.8.0/22');
       assert.equal(environment.SVC_SERVER__TLS_TERMINATED_UPSTREAM, 'true');

@@ -151,7 +151,7 @@ describe('rows of an earlier stage', () => {
 
 describe('parts of an earlier stage', () => {
   const partOf = (stream: Uint8Array) => ({
-    place: { kind: 'location', location: 's3://spool/q/0' } as const,
+    url: 'https://spool/q/0?signature=secret',
     bytes: stream.byteLength,
     sha256: createHash('sha256').update(stream).digest('hex'),
   });
@@ -172,7 +172,7 @@ describe('parts of an earlier stage', () => {
   it('that are not what was written are found out, wherever they differ', async () => {
     const stream = await streamOf('SELECT i, i AS v FROM range(10_000) t(i)');
     const parts = [partOf(stream)];
-    const corrupt = { code: 'DATA_CORRUPT', retryable: true };
+    const corrupt = { code: 'STORAGE_ERROR', retryable: true };
     for (const place of [0, 6, 200, stream.length >> 1, stream.length - 1]) {
       const changed = Uint8Array.from(stream);
       changed[place] = (changed[place] ?? 0) ^ 1;

@@ -23,7 +23,7 @@ export function inputBytes(rows: InputRows): number {
   }
 }
 
-/** Fills the input's table, which is there and empty. Throws DATA_CORRUPT for a part that is not what was written. */
+/** Fills the input's table, which is there and empty. Throws STORAGE_ERROR for a part that is not what was written. */
 export async function ingestInput(input: FragmentInput, options: IngestOptions): Promise<void> {
   const { rows } = input;
   const { lease, signal } = options;
@@ -49,12 +49,15 @@ async function ingestPart(
   if (environment.readPart === undefined)
     throw new QueryError('INTERNAL_ERROR', 'Nobody here reads parts of earlier stages.');
   const check = new PartCheck(part);
-  const pieces = environment.readPart(input, part, signal)[Symbol.asyncIterator]();
+  const pieces = environment.readPart(part, signal)[Symbol.asyncIterator]();
   // Not `for await` around the engine: when it gives up on a damaged part, the rest is looked at too, to say so.
   const checked: AsyncIterable<Uint8Array> = {
     [Symbol.asyncIterator]: () => ({
       async next() {
-        const next = await pieces.next();
+        const next = await pieces.next().catch((cause: unknown) => {
+          throwIfAborted(signal);
+          throw notRead('it cannot be read', part, cause);
+        });
         if (next.done !== true) check.add(next.value);
         else check.finish();
         return next;
@@ -103,14 +106,18 @@ class PartCheck {
     if (this.#hash.digest('hex') !== this.#part.sha256) throw this.#changed('its bytes are others');
   }
 
-  /** Its address is a secret. Written once more it may be whole, so the query may be sent again. */
   #changed(problem: string): QueryError {
-    return new QueryError(
-      'DATA_CORRUPT',
-      `A part of ${this.#part.bytes} bytes of an earlier stage's rows is not what was written: ${problem}.`,
-      { retryable: true },
-    );
+    return notRead(problem, this.#part);
   }
+}
+
+/** Its address is a secret. It is the service's own, so no word of it is about the user's tables. */
+function notRead(problem: string, { bytes }: InputPart, cause?: unknown): QueryError {
+  return new QueryError(
+    'STORAGE_ERROR',
+    `A part of ${bytes} bytes of an earlier stage's rows is not what was written: ${problem}.`,
+    { retryable: true, cause },
+  );
 }
 
 export async function* onePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {

@@ -12,7 +12,6 @@ import { narrowTables } from './keys/narrow-tables.js';
 import { namingOriginalFiles } from './original-files.js';
 import {
   type FragmentFiles,
-  type FragmentInput,
   type FragmentLimits,
   type FragmentRequest,
   type FragmentScan,
@@ -69,7 +68,7 @@ export interface FragmentEnvironment {
   /** Told of each table of which less is read than was planned. */
   onNarrowed?(planned: FragmentScan, narrowed: FragmentScan): void;
   /** The bytes of a part of an earlier stage's rows, as they come; absent where rows of others come along or not at all. */
-  readPart?(table: FragmentInput, part: InputPart, signal: AbortSignal): AsyncIterable<Uint8Array>;
+  readPart?(part: InputPart, signal: AbortSignal): AsyncIterable<Uint8Array>;
   /** Brings files that the statement names; absent where statements read none. */
   stageFiles?(table: FragmentFiles, directory: string, signal: AbortSignal): Promise<StagedTable>;
 }

@@ -75,10 +75,8 @@ export type InputRows =
   | { readonly kind: 'stream'; open(signal: AbortSignal): AsyncIterable<Uint8Array> };
 
 export interface InputPart {
-  readonly place: /** Pre-signed: who has it may read it, so it is a secret. */
-    | { readonly kind: 'url'; readonly url: string }
-    /** Opened with the store of the table. */
-    | { readonly kind: 'location'; readonly location: string };
+  /** Signed: who has it may read it, so it is a secret. */
+  readonly url: string;
   readonly bytes: number;
   /** Of these bytes, 64 hexadecimal digits. */
   readonly sha256: string;

@@ -81,8 +81,8 @@ export async function startFleet({ workers: count, env = {} }: FleetOptions): Pr
       SVC_LAMBDA__ENDPOINT: emulator.endpoint,
       SVC_LAMBDA__PUBLIC_KEY: JSON.stringify(publicKey),
       SVC_LAMBDA__MAX_CONCURRENCY: '3',
-      SVC_LAMBDA__SPOOL_LOCATION: `s3://${storage.bucket}/spool`,
-      SVC_LAMBDA__SPOOL_ENDPOINT: storage.endpoint,
+      SVC_FRAGMENTS__SPOOL_LOCATION: `s3://${storage.bucket}/spool`,
+      SVC_FRAGMENTS__SPOOL_ENDPOINT: storage.endpoint,
       ...env,
     });
     closing.push(async () => {

@@ -1,4 +1,5 @@
 import type { Setting, SettingValue } from './setting.js';
+import { fragmentSettings } from './settings-fragments.js';
 import { lambdaSettings } from './settings-lambda.js';
 import { resourceSettings } from './settings-resources.js';
 import { serviceSettings } from './settings-service.js';
@@ -11,6 +12,7 @@ export const settings = {
   ...signInSettings,
   ...resourceSettings,
   ...workerSettings,
+  ...fragmentSettings,
   ...lambdaSettings,
 } as const;
 

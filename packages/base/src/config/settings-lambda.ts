@@ -1,7 +1,7 @@
 import { optional, setting } from './setting.js';
 import { integer, seconds, string, url } from './value-types.js';
 
-/** The function that runs fragments, and the bucket that its large answers go through. */
+/** The function that runs fragments. */
 export const lambdaSettings = {
   'lambda.function_name': optional(
     string,
@@ -22,14 +22,5 @@ export const lambdaSettings = {
     seconds(1, 960),
     900,
     "Time after which an invocation is given up; not less than the function's own limit.",
-  ),
-  'lambda.spool_location': optional(
-    string,
-    "`s3://bucket/prefix` that large fragments and answers go through, signed with the coordinator's credentials of the AWS tools; objects below it should expire by a lifecycle rule of a day.",
-  ),
-  'lambda.spool_region': optional(string, 'Region of that bucket; not set: what the AWS tools say.'),
-  'lambda.spool_endpoint': optional(
-    url,
-    'Endpoint of the storage of that bucket, as the coordinator and the function reach it; not set: AWS.',
   ),
 } as const;

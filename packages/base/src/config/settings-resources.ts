@@ -5,7 +5,6 @@ const TiB = 2 ** 40;
 const GiB = 2 ** 30;
 const MiB = 2 ** 20;
 const KiB = 2 ** 10;
-const MB = 10 ** 6;
 
 /** The share of the memory that queries may use together; the rest is for the coordinator, caches and the page cache. */
 const queryMemoryShare = 0.6;
@@ -141,32 +140,6 @@ export const resourceSettings = {
     diskSize,
     16 * GiB,
     'Disk space that one engine process may use for intermediate data; 0 turns spilling off.',
-  ),
-
-  'fragments.split_bytes': setting(
-    bytes(MB, 64 * GiB),
-    64 * MiB,
-    'Bytes of the needed columns that a fragment elsewhere is given at a time: the unit of retry.',
-  ),
-  'fragments.distribute_bytes': setting(
-    bytes(0, 1024 * TiB),
-    256 * MiB,
-    'Statements that read less run on this machine, whatever workers and functions there are.',
-  ),
-  'fragments.lambda_bytes': setting(
-    bytes(0, 1024 * TiB),
-    8 * GiB,
-    'Statements that read more have functions help, where there are workers too.',
-  ),
-  'fragments.gather_bytes': setting(
-    bytes(1 * MiB, 16 * GiB),
-    32 * MiB,
-    'Memory for the rows of one stage of a query until they are read; beyond it they go to a file (`query.spool_bytes`), then fragments wait.',
-  ),
-  'fragments.broadcast_bytes': setting(
-    bytes(64 * KiB, 1 * GiB),
-    32 * MiB,
-    'Rows of one stage that may travel with every fragment; a statement that needs more runs on one node.',
   ),
 
   'cache.metadata_bytes': setting(

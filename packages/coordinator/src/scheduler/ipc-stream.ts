@@ -1,9 +1,6 @@
 /** The rows of a stage as an Arrow IPC stream. */
-import { QueryError } from '@svc/base';
 import type { EngineMessage } from '@svc/engine';
-import { encapsulateHeader } from '@svc/flight/arrow';
-
-const endOfStream = Uint8Array.of(0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0);
+import { encapsulateHeader, joinIpcStream } from '@svc/flight/arrow';
 
 /** Each message is released once the piece behind it is asked for. */
 export async function* ipcStream(
@@ -19,25 +16,13 @@ export async function* ipcStream(
       message.release();
     }
   }
-  yield endOfStream;
+  yield joinIpcStream([]);
 }
 
-/** The whole stream, where it is no larger. Otherwise NOT_SUPPORTED: such rows do not travel by value. */
-export async function ipcBytes(
-  stream: AsyncIterable<Uint8Array>,
-  maxBytes: number,
-  stage: string,
-): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const piece of stream) {
-    bytes += piece.byteLength;
-    if (bytes > maxBytes)
-      throw new QueryError(
-        'NOT_SUPPORTED',
-        `The rows of stage ${stage}, which every fragment behind it needs, are more than ${maxBytes} bytes (fragments.broadcast_bytes).`,
-      );
-    pieces.push(Uint8Array.from(piece));
-  }
-  return Buffer.concat(pieces);
+/** A whole stream. */
+export function ipcBytes(
+  schema: Uint8Array,
+  messages: readonly Pick<EngineMessage, 'header' | 'body'>[],
+): Uint8Array {
+  return Buffer.concat([schema, joinIpcStream(messages)]);
 }

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
-import { createMetrics, delay, QueryError } from '@svc/base';
+import { createMetrics, delay, QueryError, silentLogger } from '@svc/base';
 import { type EngineMessage, SpoolBudget, SpoolFile } from '@svc/engine';
 import type {
   FragmentRequest,
@@ -15,6 +15,7 @@ import type {
 import type { TableScan } from '@svc/lake';
 import type { Stage, StagedPlan } from '@svc/sql';
 import type { FragmentReport } from '../tracker/fragment-record.js';
+import type { BroadcastRules } from './broadcast.js';
 import { Dispatcher } from './dispatcher.js';
 import { ExecutorHealth } from './executor-health.js';
 import { type PlannedStages, wholePlan } from './planned-stages.js';
@@ -80,6 +81,7 @@ interface TestOptions {
   readonly stages?: readonly Stage[];
   readonly isWhole?: boolean;
   readonly limits?: Partial<SchedulerLimits>;
+  readonly broadcast?: Partial<BroadcastRules>;
   readonly signal?: AbortSignal;
   readonly queryId?: string;
   readonly dispatcher?: Dispatcher;
@@ -95,6 +97,7 @@ async function run(options: TestOptions) {
     splits = 10,
     stages = [divided, last],
     limits,
+    broadcast,
     budget = new SpoolBudget(1e9, 1e9),
   } = options;
   const health = new ExecutorHealth({ elapsed });
@@ -113,7 +116,8 @@ async function run(options: TestOptions) {
       dispatcher: options.dispatcher ?? new Dispatcher(health),
       ...{ health, elapsed, metrics: createMetrics() },
       openSpool: () => new SpoolFile(folder, budget),
-      limits: { gatherBytes: 1e6, broadcastBytes: 1e5, slowReaderMs: 1e5, patienceMs: 300, ...limits },
+      broadcast: { maxBytes: 1e5, inlineBytes: 1e5, spool: undefined, logger: silentLogger, ...broadcast },
+      limits: { gatherBytes: 1e6, slowReaderMs: 1e5, patienceMs: 300, ...limits },
     },
     executors: options.alive ?? (() => executors),
     divide: async (scan) =>
@@ -443,9 +447,9 @@ describe('rows that every fragment needs', () => {
 
   it('are refused where they are too many', async () => {
     const executors = [fakeExecutor({ name: 'a' })];
-    const limits = { broadcastBytes: 100 };
+    const broadcast = { maxBytes: 100 };
     await assert.rejects(
-      run({ executors, stages: [small, wide, last], splits: 5, limits }),
+      run({ executors, stages: [small, wide, last], splits: 5, broadcast }),
       isCode('NOT_SUPPORTED'),
     );
     assertNothingLeft(executors);

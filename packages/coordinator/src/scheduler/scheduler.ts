@@ -1,7 +1,8 @@
 /** What this process has of scheduling: one dispatcher for all queries, and what is known of the executors. */
-import type { Config, Metrics } from '@svc/base';
+import type { Config, Logger, Metrics } from '@svc/base';
 import { SpoolBudget, SpoolFile } from '@svc/engine';
 import { divideScan, type FooterCache } from '@svc/lake';
+import { openSpool } from '../spool/spool.js';
 import { Dispatcher } from './dispatcher.js';
 import { ExecutorHealth } from './executor-health.js';
 import type { Executors } from './executors.js';
@@ -20,6 +21,7 @@ export interface SchedulerOptions {
   /** For files without a name. */
   readonly folder: string;
   readonly metrics: Metrics;
+  readonly logger: Logger;
 }
 
 /** Workers that are started again, or whose name is asked for anew, are back by then. */
@@ -31,6 +33,7 @@ export function createScheduler({
   footers,
   folder,
   metrics,
+  logger,
 }: SchedulerOptions): Scheduler {
   const elapsed = () => performance.now();
   const health = new ExecutorHealth({ elapsed });
@@ -45,9 +48,14 @@ export function createScheduler({
     parts: {
       ...{ dispatcher, health, elapsed, metrics },
       openSpool: () => new SpoolFile(folder, budget),
+      broadcast: {
+        maxBytes: config['fragments.broadcast_bytes'],
+        inlineBytes: config['fragments.broadcast_inline_bytes'],
+        spool: openSpool(config, metrics),
+        logger,
+      },
       limits: {
         gatherBytes: config['fragments.gather_bytes'],
-        broadcastBytes: config['fragments.broadcast_bytes'],
         slowReaderMs: config['query.slow_client_timeout_secs'] * 1000,
         patienceMs,
       },

@@ -38,7 +38,8 @@ export interface SplitStageOptions {
   readonly metrics: Pick<Metrics, 'fragments' | 'fragmentDuration' | 'fragmentSplits'>;
   /** Where the answer's schema is known, that of the splits must be the same. */
   readonly schema?: Uint8Array | undefined;
-  taskOf(fragmentId: number, splits: readonly FragmentSplit[]): FragmentTask;
+  /** Throws what of the task is not there, as a fragment does. */
+  taskOf(fragmentId: number, splits: readonly FragmentSplit[], signal: AbortSignal): Promise<FragmentTask>;
   nextFragmentId(): number;
   /** Told of each task that has ended. */
   report(report: FragmentReport): void;
@@ -202,10 +203,8 @@ export class SplitStage implements WorkSource {
 
   async #readTask(task: TaskRun, fragmentId: number, signal: AbortSignal): Promise<void> {
     const { taskOf } = this.#options;
-    const { request, stores } = taskOf(
-      fragmentId,
-      task.states.map(({ split }) => split),
-    );
+    const splits = task.states.map(({ split }) => split);
+    const { request, stores } = await taskOf(fragmentId, splits, signal);
     const { traceparent } = outgoingCorrelation();
     const traced = { ...request, ...(traceparent !== undefined && { traceparent }) };
     const run = await started(task.executor, { request: traced, stores }, signal);

@@ -13,12 +13,13 @@ import {
 import type { ObjectStore, TableScan } from '@svc/lake';
 import type { Stage } from '@svc/sql';
 import type { FragmentReport } from '../tracker/fragment-record.js';
+import type { BroadcastRules } from './broadcast.js';
 import type { Dispatcher } from './dispatcher.js';
 import type { ExecutorHealth } from './executor-health.js';
 import { GatheredRows } from './gathered-rows.js';
-import { ipcBytes, ipcStream } from './ipc-stream.js';
 import { type PlannedStages, type StatementContext, stageName, stageRequest } from './planned-stages.js';
 import { SplitStage, type SplitStageOptions } from './split-stage.js';
+import { StageOutput } from './stage-output.js';
 import { StatisticsSum } from './statistics-sum.js';
 
 type FragmentMetrics = Pick<Metrics, 'fragments' | 'fragmentDuration' | 'fragmentSplits' | 'fragmentRows'>;
@@ -30,14 +31,13 @@ export interface SchedulerParts {
   readonly elapsed: () => number;
   readonly metrics: FragmentMetrics;
   readonly openSpool: () => SpoolFile;
+  readonly broadcast: BroadcastRules;
   readonly limits: SchedulerLimits;
 }
 
 export interface SchedulerLimits {
   /** Of a stage's rows in memory. */
   readonly gatherBytes: number;
-  /** Of a stage's rows that travel with each fragment. */
-  readonly broadcastBytes: number;
   readonly slowReaderMs: number;
   /** How long a stage waits while no executor may be used. */
   readonly patienceMs: number;
@@ -61,12 +61,9 @@ export interface StageRunsOptions {
   onFailure(error: QueryError): void;
 }
 
-interface StageOutput {
-  readonly rows: GatheredRows;
-  readonly ended: Promise<void>;
-  /** Whether it holds an engine of this process until it has ended: who waits for such an engine waits for its end. */
-  readonly isLocal: boolean;
-  bytes: Promise<Uint8Array> | undefined;
+/** Rows of an earlier stage; fragments elsewhere ask for them each for itself. */
+interface StageInput extends Omit<FragmentInput, 'rows'> {
+  rows(signal: AbortSignal): Promise<FragmentInput['rows']>;
 }
 
 /** Rows between stages are bounded by where they are kept, and not by what a client may be sent. */
@@ -109,7 +106,10 @@ export class StageRuns {
   /** A stage that is not divided, on a host of this process. Its statistics count once its messages have been read. */
   async runHere(stage: Stage, arrow: FragmentRequest['arrow']): Promise<FragmentResult> {
     const { runLocal, signal, context, parts, report } = this.#options;
-    const [scans, inputs] = [this.#scansOf(stage.scans), await this.#inputsOf(stage, true)];
+    const scans = this.#scansOf(stage.scans);
+    const inputs = await Promise.all(
+      (await this.#inputsOf(stage, true)).map((input) => withRows(input, signal)),
+    );
     const startedMs = parts.elapsed();
     const fragmentId = this.#nextFragmentId();
     const request = this.#request(stage, { fragmentId, arrow, tables: [...scans.tables, ...inputs] });
@@ -174,7 +174,7 @@ export class StageRuns {
       await this.#onExecutors(stage, rows, {
         splits: [{ id: 0, scan: { ...scan, groups: [] } }],
         schema,
-        taskOf: (fragmentId, splits) => ({ request: { ...request, fragmentId, splits }, stores }),
+        taskOf: async (fragmentId, splits) => ({ request: { ...request, fragmentId, splits }, stores }),
       });
       for (const { counts } of scans)
         this.#options.parts.metrics.fragmentRows.inc({ place: 'elsewhere' }, counts.rowsPlanned);
@@ -183,16 +183,11 @@ export class StageRuns {
 
   /** Everything has ended by then. */
   async close(): Promise<void> {
-    await Promise.all(
-      [...this.#outputs.values()].map(async ({ rows, ended }) => {
-        await rows.close();
-        await ended;
-      }),
-    );
+    await Promise.all([...this.#outputs.values()].map((output) => output.close()));
   }
 
-  #start(stage: Stage, run: (rows: GatheredRows) => Promise<void>): StageOutput {
-    const { parts, onFailure } = this.#options;
+  #start(stage: Stage, run: (rows: GatheredRows) => Promise<void>) {
+    const { parts, onFailure, signal, context } = this.#options;
     const rows = new GatheredRows({
       memoryBytes: parts.limits.gatherBytes,
       slowReaderMs: parts.limits.slowReaderMs,
@@ -208,9 +203,13 @@ export class StageRuns {
         onFailure(error);
       },
     );
-    const output: StageOutput = { rows, ended, isLocal: stage.split === undefined, bytes: undefined };
+    const output = new StageOutput({
+      ...{ stage: stage.name, queryId: context.queryId, rows, ended, signal },
+      isLocal: stage.split === undefined,
+      broadcast: parts.broadcast,
+    });
     this.#outputs.set(stage.name, output);
-    return output;
+    return { rows, ended };
   }
 
   async #split(stage: Stage, rows: GatheredRows, schema?: Uint8Array): Promise<void> {
@@ -223,16 +222,17 @@ export class StageRuns {
       divide(divided.table.scan, divided.store, signal),
     ]);
     const { counted: _rows, deletes: _deletes, ...whole } = divided.table.scan;
-    const tables = [{ ...divided.table, scan: { ...whole, groups: [] } }, ...scans.tables, ...inputs];
+    const tables = [{ ...divided.table, scan: { ...whole, groups: [] } }, ...scans.tables];
     const stores = [divided.store, ...scans.stores, ...inputs.map(() => undefined)];
     const arrow = schema === undefined ? 'lossless' : 'client';
     await this.#onExecutors(stage, rows, {
       splits: splits.map((scan, id) => ({ id, scan })),
       schema,
-      taskOf: (fragmentId, of) => ({
-        request: { ...this.#request(stage, { fragmentId, tables, arrow }), splitTable: 0, splits: of },
-        stores,
-      }),
+      taskOf: async (fragmentId, of, within) => {
+        const broadcasts = await Promise.all(inputs.map((input) => withRows(input, within)));
+        const request = this.#request(stage, { fragmentId, tables: [...tables, ...broadcasts], arrow });
+        return { request: { ...request, splitTable: 0, splits: of }, stores };
+      },
     });
     for (const name of [stage.split ?? '', ...stage.scans]) {
       const rows = stages.scans.get(name)?.table.scan.counts.rowsPlanned ?? 0;
@@ -294,47 +294,33 @@ export class StageRuns {
     return { tables, stores: scans.map(({ store }) => store) };
   }
 
-  /** Here rows may come as they are made, unless others want them too; elsewhere they travel with the fragment. */
-  async #inputsOf(stage: Stage, isHere: boolean): Promise<readonly FragmentInput[]> {
+  /** Here rows may come as they are made, unless others want them too. */
+  async #inputsOf(stage: Stage, isHere: boolean): Promise<readonly StageInput[]> {
     const { plan } = this.#options.stages;
     return await Promise.all(
-      stage.inputs.map(async (name): Promise<FragmentInput> => {
+      stage.inputs.map(async (name): Promise<StageInput> => {
         const output = this.#outputs.get(name);
         const columns = plan.stages.find((each) => each.name === name)?.columns;
         if (output === undefined || columns === undefined)
           throw new QueryError('INTERNAL_ERROR', `Stage ${stage.name} comes before ${name}, which it reads.`);
         const readers = plan.stages.filter(({ inputs }) => inputs.includes(name)).length;
         const input = { ...stageName(name), kind: 'input' as const, columns };
-        return isHere && readers === 1
-          ? { ...input, rows: await this.#streamOf(output) }
-          : { ...input, rows: { kind: 'bytes', stream: await this.#bytesOf(name, output) } };
+        if (isHere && readers === 1) {
+          const rows = await output.stream();
+          return { ...input, rows: async () => rows };
+        }
+        const broadcast = await output.broadcast();
+        return { ...input, rows: (signal) => broadcast.rows(signal) };
       }),
     );
-  }
-
-  async #streamOf({ rows, ended, isLocal }: StageOutput): Promise<FragmentInput['rows']> {
-    const { signal } = this.#options;
-    if (isLocal) await ended;
-    await rows.ready(signal);
-    const { schema } = rows;
-    if (schema === undefined) throw new QueryError('INTERNAL_ERROR', 'A stage has no schema.');
-    return { kind: 'stream', open: (reading) => ipcStream(schema, rows.messages(reading)) };
-  }
-
-  async #bytesOf(name: string, output: StageOutput): Promise<Uint8Array> {
-    const { parts, signal } = this.#options;
-    output.bytes ??= (async () => {
-      const { rows } = output;
-      await rows.begun(signal);
-      const { schema } = rows;
-      if (schema === undefined) throw new QueryError('INTERNAL_ERROR', 'A stage has no schema.');
-      return await ipcBytes(ipcStream(schema, rows.messages(signal)), parts.limits.broadcastBytes, name);
-    })();
-    return await output.bytes;
   }
 
   #nextFragmentId(): number {
     this.#fragments += 1;
     return this.#fragments;
   }
+}
+
+async function withRows(input: StageInput, signal: AbortSignal): Promise<FragmentInput> {
+  return { ...input, rows: await input.rows(signal) };
 }

@@ -45,6 +45,7 @@ export function createRunning({
       executors &&
       createScheduler({
         ...{ config, executors, footers: lake.footers, metrics },
+        logger: logger.child('svc::fragments'),
         folder: poolOptions(config, logger).folder,
       }),
     metrics,

@@ -211,6 +211,23 @@ describe('a task on another machine', () => {
     await assertNothingIsLeft();
   });
 
+  it('is refused files that it was not granted, also those that lie here for another user', async () => {
+    const ada = await sent(await taskOf('ada'));
+    const parts = partsOf();
+    assert.deepEqual(await rowCounts(ada, parts), [500n, 500n, 500n]);
+    server.requests.length = 0;
+    const { scope, prefixes } = grantOf('ada');
+    const elsewhere = prefixes.map((each) => ({ ...each, accessKeyId: 'bob', prefix: 's3://lake/returns' }));
+    const bob = { ...ada, request: { ...ada.request, owner: 'bob' } };
+    for (const grant of [
+      { kind: 's3', scope, prefixes: elsewhere } as const,
+      { kind: 's3', scope, prefixes: [] } as const,
+    ])
+      await assert.rejects(rowCounts({ ...bob, grants: [grant] }, parts), { code: 'STORAGE_ACCESS_DENIED' });
+    assert.deepEqual(server.requests, []);
+    await assertNothingIsLeft();
+  });
+
   it('that is cancelled in the middle leaves nothing', async () => {
     const caller = new AbortController();
     const iterator = (await run(await sent(await taskOf('ada')), partsOf(), caller.signal)).events[
@@ -335,7 +352,7 @@ describe('a task on another machine', () => {
   it('takes rows of an earlier stage from where they were left', async () => {
     const stream = await arrowStream(await run(await sent(await taskOf('ada'))));
     server.objects.set('/spool/q/0', stream);
-    server.objects.set('/lake/orders/spool', stream);
+    server.objects.set('/spool/q/1', stream);
     const sha256 = createHash('sha256').update(stream).digest('hex');
     const url = `${server.url}/spool/q/0?X-Amz-Signature=secret`;
     const input = (parts: Extract<FragmentTable, { kind: 'input' }>['rows']): FragmentTable => ({
@@ -352,8 +369,8 @@ describe('a task on another machine', () => {
         input({
           kind: 'parts',
           parts: [
-            { place: { kind: 'url', url }, bytes, sha256 },
-            { place: { kind: 'location', location: 's3://lake/orders/spool' }, bytes, sha256 },
+            { url, bytes, sha256 },
+            { url: `${server.url}/spool/q/1?X-Amz-Signature=secret`, bytes, sha256 },
           ],
         }),
       ],
@@ -362,11 +379,11 @@ describe('a task on another machine', () => {
     assert.deepEqual(await rowCounts(task), [3000n]);
     server.objects.delete('/spool/q/0');
     await assert.rejects(rowCounts(task), (error) => {
-      assert.ok(error instanceof QueryError && error.code === 'DATA_FILE_MISSING');
+      assert.ok(error instanceof QueryError && error.code === 'STORAGE_ERROR');
       assert.doesNotMatch(error.message, /secret/);
       return true;
     });
     server.objects.set('/spool/q/0', stream.subarray(0, stream.length - 100));
-    await assert.rejects(rowCounts(task), { code: 'DATA_CORRUPT' });
+    await assert.rejects(rowCounts(task), { code: 'STORAGE_ERROR' });
   });
 });

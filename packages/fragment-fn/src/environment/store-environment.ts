@@ -83,17 +83,11 @@ export function environmentOf(
         }),
       );
     },
-    readPart(table, { place, bytes }, signal) {
-      if (place.kind === 'url') {
-        // A store of its own: it knows the address, which is a secret, no longer than the part is read.
-        connections ??= createConnections();
-        const web = createHttpStore({ connections, traffic: dependencies.traffic });
-        return readPart(web, { location: place.url, bytes }, signal);
-      }
-      const store = stores[fragment.tables.indexOf(table)];
-      if (store === undefined)
-        throw new QueryError('INTERNAL_ERROR', 'A part of an earlier stage has no store.');
-      return readPart(store, { location: place.location, bytes }, signal);
+    readPart({ url, bytes }, signal) {
+      // A store of its own: it knows the address, which is a secret, no longer than the part is read.
+      connections ??= createConnections();
+      const web = createHttpStore({ connections, traffic: dependencies.traffic });
+      return readPart(web, { location: url, bytes }, signal);
     },
   };
 }

@@ -239,8 +239,8 @@ export function richTask(): RemoteTask {
           rows: {
             kind: 'parts',
             parts: [
-              { place: { kind: 'url', url: 'https://s/x?X-Amz=1' }, bytes: 3, sha256: '0'.repeat(64) },
-              { place: { kind: 'location', location: 's3://spool/q/1' }, bytes: 0, sha256: 'f'.repeat(64) },
+              { url: 'https://s/x?X-Amz=1', bytes: 3, sha256: '0'.repeat(64) },
+              { url: 'http://s/y', bytes: 0, sha256: 'f'.repeat(64) },
             ],
           },
         },

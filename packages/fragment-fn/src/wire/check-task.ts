@@ -42,10 +42,9 @@ function hasItsDeletes({ groups, deletes = [], columns, counted }: TableScan): b
 
 function problemOfInput(table: FragmentTable): string | undefined {
   if (table.kind !== 'input' || table.rows.kind !== 'parts') return undefined;
-  for (const { place, sha256 } of table.rows.parts) {
+  for (const { url, sha256 } of table.rows.parts) {
     if (!/^[0-9a-f]{64}$/.test(sha256)) return 'a digest of its input is none';
-    if (place.kind === 'url' && !/^https?:\/\//i.test(place.url)) return 'an address of its input is none';
-    if (place.kind === 'url' && !URL.canParse(place.url)) return 'an address of its input is none';
+    if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return 'an address of its input is none';
   }
   return undefined;
 }

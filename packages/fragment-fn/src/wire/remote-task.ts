@@ -44,7 +44,7 @@ function needsStore(table: FragmentTable, splits: readonly TableScan[]): boolean
           'NOT_SUPPORTED',
           `The rows of ${nameOf(table)} are still being made: they do not travel.`,
         );
-      return table.rows.kind === 'parts' && table.rows.parts.some(({ place }) => place.kind === 'location');
+      return false;
     case 'files':
       throw new QueryError(
         'NOT_SUPPORTED',

@@ -70,13 +70,7 @@ const scanFilter = union<ScanFilter>({
 const name = { catalog: required(1, text), schema: required(2, text), table: required(3, text) };
 
 const inputPart = record<InputPart>({
-  place: required(
-    1,
-    union<InputPart['place']>({
-      url: [1, { url: required(1, text) }],
-      location: [2, { location: required(1, text) }],
-    }),
-  ),
+  url: required(1, text),
   bytes: required(2, uint),
   sha256: required(3, text),
 });
@@ -85,7 +79,8 @@ type InputThatTravels = Exclude<InputRows, { readonly kind: 'stream' }>;
 
 const inputThatTravels = union<InputThatTravels>({
   bytes: [1, { stream: required(1, bytes) }],
-  parts: [2, { parts: required(1, list(inputPart)) }],
+  // 2 was parts by place, which nobody sends.
+  parts: [3, { parts: required(1, list(inputPart)) }],
 });
 
 const inputRows: Codec<InputRows> = {

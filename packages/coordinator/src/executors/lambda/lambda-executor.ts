@@ -19,6 +19,7 @@ import {
   type SplitRun,
   seal,
 } from '@svc/fragment-fn';
+import type { Spool } from '../../spool/spool.js';
 import { Governor, type GovernorStats, type Place } from './governor.js';
 import {
   createFunctionInvoker,
@@ -27,7 +28,7 @@ import {
   ThrottledInvocation,
 } from './invoke-function.js';
 import { type AnswerEvent, readAnswer } from './read-answer.js';
-import { type Spool, SpoolFolder } from './spool-folder.js';
+import { SpoolFolder } from './spool-folder.js';
 
 export interface LambdaExecutorOptions extends FunctionPlace {
   /** JSON Web Key that orders are sealed to. */

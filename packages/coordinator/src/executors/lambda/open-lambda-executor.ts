@@ -1,5 +1,5 @@
 import type { Config, Logger, Metrics } from '@svc/base';
-import { createS3Signer, createS3Store } from '@svc/lake';
+import { openSpool } from '../../spool/spool.js';
 import { createLambdaExecutor, type LambdaExecutor } from './lambda-executor.js';
 
 /** The function of the configuration, or undefined where there is none. Throws CONFIGURATION_ERROR. Nothing is sent yet. */
@@ -8,20 +8,14 @@ export async function openLambdaExecutor(
   { metrics, logger }: { readonly metrics: Metrics; readonly logger: Logger },
 ): Promise<LambdaExecutor | undefined> {
   const functionName = config['lambda.function_name'];
-  const location = config['lambda.spool_location'];
-  if (functionName === undefined || location === undefined) return undefined;
-  // Nothing of a user is read with these: the bucket is the service's own.
-  const place = {
-    endpoint: config['lambda.spool_endpoint'],
-    region: config['lambda.spool_region'],
-    access: { kind: 'standard' },
-  } as const;
+  const spool = openSpool(config, metrics);
+  if (functionName === undefined || spool === undefined) return undefined;
   return await createLambdaExecutor({
     functionName,
     region: config['lambda.region'],
     endpoint: config['lambda.endpoint'],
     publicKey: config['lambda.public_key'] ?? '',
-    spool: { location, store: createS3Store({ ...place, metrics }), signer: createS3Signer(place) },
+    spool,
     maxConcurrency: config['lambda.max_concurrency'],
     invocationTimeoutMs: config['lambda.invocation_timeout_secs'] * 1000,
     metrics,
