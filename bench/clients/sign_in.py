@@ -19,7 +19,7 @@ from measuring import answer, arguments, progress, timed
 
 #: Of each service: until V8 has compiled what a sign-in and a statement run through. Its first hundred take half as long again.
 WARM_UP = 1000
-SAMPLES = 40
+SAMPLES = 200
 SAIL_BLOCK = 10
 #: A flood lasts for seconds, and a right sign-in takes a tenth of one.
 FLOODS = 4

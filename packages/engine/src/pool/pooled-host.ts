@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, opendirSync } from 'node:fs';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EngineLimits } from '../api.js';
@@ -85,7 +85,7 @@ export class PooledHost {
 
   /** Most leases write nothing. */
   async #emptyOutput(): Promise<void> {
-    if ((await readdir(this.outputDirectory)).length > 0) await emptyFolder(this.outputDirectory);
+    if (!isEmptyFolder(this.outputDirectory)) await emptyFolder(this.outputDirectory);
   }
 
   /** Ends the process and removes its folder. */
@@ -98,9 +98,20 @@ export class PooledHost {
 
 /** Links keep the blocks of files that a cache has already given up. */
 async function directoryBytes(folder: string): Promise<number> {
+  if (isEmptyFolder(folder)) return 0;
   const names = await readdir(folder);
   const sizes = names.map(async (name) => (await stat(join(folder, name)).catch(() => undefined))?.size ?? 0);
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+}
+
+/** Asked at every lease's end: three system calls take microseconds, waking a thread for them takes hundreds. */
+function isEmptyFolder(path: string): boolean {
+  const folder = opendirSync(path);
+  try {
+    return folder.readSync() === null;
+  } finally {
+    folder.closeSync();
+  }
 }
 
 async function emptyFolder(path: string): Promise<void> {
