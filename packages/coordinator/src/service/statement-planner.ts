@@ -12,7 +12,7 @@ import { namespaceOf, schemaName } from '../planner/names.js';
 import { describeQueryStatement, planQuery } from '../planner/plan-query.js';
 import { planStages } from '../planner/plan-stages.js';
 import type { PlannedStatement } from '../planner/planned-statement.js';
-import type { PlannerDependencies } from '../planner/planner-dependencies.js';
+import { ownerOf, type PlannerDependencies } from '../planner/planner-dependencies.js';
 import { arrowFields } from '../results/arrow-fields.js';
 import { emptySchema, type TextAnswer, textAnswer } from '../results/text-answer.js';
 import type { StageRunsOptions } from '../scheduler/stage-runs.js';
@@ -172,7 +172,7 @@ function analyzeQuery(
   sql: string,
   { session, signal }: StatementOptions,
 ) {
-  return dependencies.analyzer.analyze(sql, session.identity.username, signal);
+  return dependencies.analyzer.analyze(sql, ownerOf(session, dependencies.policies), signal);
 }
 
 /** Statements that change the catalog, beside those that write rows. */
