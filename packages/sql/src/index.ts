@@ -76,6 +76,17 @@ export type {
   Properties,
   WriteStatement,
 } from './statements/ddl-statements.js';
+export { policyExpression } from './statements/policy-expression.js';
+export type {
+  ChangeGrants,
+  CreatePolicy,
+  DropPolicy,
+  PolicyChange,
+  PolicyStatement,
+  ShowGrants,
+  ShowPolicies,
+  WrittenTarget,
+} from './statements/policy-statements.js';
 export { refusalOf } from './statements/refusals.js';
 export type {
   LikePattern,

@@ -87,7 +87,12 @@ export const errorCodes = {
     'NOT_FOUND',
     'The table has no such snapshot, branch or tag, or none at that time.',
   ),
-  ALREADY_EXISTS: row('user', 'ALREADY_EXISTS', 'A schema, table or view of this name exists already.'),
+  POLICY_NOT_FOUND: row('user', 'NOT_FOUND', 'No policy that SQL made has this name.'),
+  ALREADY_EXISTS: row(
+    'user',
+    'ALREADY_EXISTS',
+    'A schema, table, view or policy of this name exists already.',
+  ),
   SCHEMA_NOT_EMPTY: row(
     'user',
     'FAILED_PRECONDITION',
