@@ -43,10 +43,7 @@ export function changeableCatalogs(
 function changeable(
   catalog: WritableCatalog,
   permit: (identifier: TableIdentifier, privilege: Privilege) => void,
-  permitView: (
-    identifier: TableIdentifier,
-    definition: Parameters<WritableCatalog['createView']>[1],
-  ) => void,
+  permitView: (identifier: TableIdentifier, definition: Parameters<WritableCatalog['createView']>[1]) => void,
 ): WritableCatalog {
   const loading = async <T>(load: Promise<T>): Promise<T> =>
     await load.catch((error: unknown) => {

@@ -38,7 +38,10 @@ export async function insertRules(
   const { enforcer, texts } = policies;
   const identity = enforcer.identityOf(session);
   const target = targetOf(catalog, table.identifier);
-  const decision = bothDecisions(enforcer.decide(identity, target, 'INSERT'), enforcer.restrictionsOf?.(table));
+  const decision = bothDecisions(
+    enforcer.decide(identity, target, 'INSERT'),
+    enforcer.restrictionsOf?.(table),
+  );
   if (decision.kind === 'refused') throw denied(target, 'INSERT');
   if (!hidesAnything(decision)) return noRules;
   const name = `${target.catalog}.${target.schema}.${target.table}`;
@@ -57,13 +60,19 @@ export async function insertRules(
   );
   // What cannot be seen here as it will be written is not written.
   if (compiled.usesStatementValues || hasDefaults)
-    throw new QueryError('POLICY_NOT_APPLICABLE', `A policy of ${name} cannot be applied; ask who administers it.`);
+    throw new QueryError(
+      'POLICY_NOT_APPLICABLE',
+      `A policy of ${name} cannot be applied; ask who administers it.`,
+    );
   const mark = `svc policy check ${randomUUID()}`;
   return {
     checked: (sql) => checkedSql(sql, { columns, filters: compiled.filters, alias: target.table, mark }),
     failure: (error) =>
       error instanceof QueryError && error.message.includes(mark)
-        ? new QueryError('POLICY_CHECK_FAILED', `A row is not one that you may add to ${name}: nothing was written.`)
+        ? new QueryError(
+            'POLICY_CHECK_FAILED',
+            `A row is not one that you may add to ${name}: nothing was written.`,
+          )
         : error,
   };
 }

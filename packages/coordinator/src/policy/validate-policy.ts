@@ -1,9 +1,9 @@
 /** Whether a policy fits its table, asked when it is made: what is wrong is said to the admin, in the engine's words. */
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { QueryError } from '@svc/base';
 import { type EngineColumn, engineColumns, qualified, stubFileSql, stubViewSql } from '@svc/fragment-fn';
 import type { TableReference, TableTarget } from '@svc/sql';
-import { join } from 'node:path';
 import type { Session } from '../identity/session.js';
 import { isInformationSchema } from '../information-schema/names.js';
 import { loadRelation } from '../planner/load-relation.js';
@@ -55,7 +55,10 @@ export async function validatePolicy(
     const parts = [reference.catalog ?? catalog, reference.schema ?? schema, reference.table];
     const relation = await loadRelation(parts, settings, catalogs, signal);
     if (relation.kind !== 'table')
-      throw new QueryError('NOT_SUPPORTED', `${relation.path.join('.')} is no table: a policy reads tables only.`);
+      throw new QueryError(
+        'NOT_SUPPORTED',
+        `${relation.path.join('.')} is no table: a policy reads tables only.`,
+      );
     const name = `mapping ${relation.path.join('.')}`;
     addStub({ catalog: 'svc', schema: 'main', table: name, columns: engineColumns(relation.columns) });
     return { catalog: 'svc', schema: 'main', table: name };

@@ -5,8 +5,8 @@ import type { AnalyzedQuery } from '../planner/analyze.js';
 import { planQuery } from '../planner/plan-query.js';
 import { planStages, type StageDecision } from '../planner/plan-stages.js';
 import { ownerOf } from '../planner/planner-dependencies.js';
-import type { TextAnswer } from '../results/text-answer.js';
 import { plannedPolicies } from '../policy/planned-policies.js';
+import type { TextAnswer } from '../results/text-answer.js';
 import { answerExplain } from '../statements/explain.js';
 import { answerGuardedExplain } from '../statements/explain-guarded.js';
 import type { ExplainedStages } from '../statements/explain-stages.js';
@@ -24,7 +24,9 @@ export async function explainQuery(
   const { fragment, stores, stub } = plan;
   const planned = { fragment, stores, stages: decision.stages, schema: stub.description.schema };
   const policies = plannedPolicies(dependencies, session, plan.policies);
-  const run = analyze ? await dependencies.analyzePlanned({ ...planned, policies }, { session, queryId, signal }) : undefined;
+  const run = analyze
+    ? await dependencies.analyzePlanned({ ...planned, policies }, { session, queryId, signal })
+    : undefined;
   const { enforcer } = dependencies.policies ?? {};
   if (plan.policies.isGuarded)
     return answerGuardedExplain({

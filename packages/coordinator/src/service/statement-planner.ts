@@ -13,9 +13,9 @@ import { describeQueryStatement, planQuery } from '../planner/plan-query.js';
 import { planStages } from '../planner/plan-stages.js';
 import type { PlannedStatement } from '../planner/planned-statement.js';
 import { ownerOf, type PlannerDependencies } from '../planner/planner-dependencies.js';
-import { arrowFields } from '../results/arrow-fields.js';
 import { readableCatalogs } from '../policy/permitted-catalogs.js';
 import { plannedPolicies } from '../policy/planned-policies.js';
+import { arrowFields } from '../results/arrow-fields.js';
 import { emptySchema, type TextAnswer, textAnswer } from '../results/text-answer.js';
 import type { StageRunsOptions } from '../scheduler/stage-runs.js';
 import { describeQuery, describeTable } from '../statements/describe.js';
@@ -111,7 +111,10 @@ async function plan(
       fragment: plan.fragment,
       stores: plan.stores,
       stages,
-      policies: plan.fragment.tables.length === 0 ? undefined : plannedPolicies(dependencies, options.session, plan.policies),
+      policies:
+        plan.fragment.tables.length === 0
+          ? undefined
+          : plannedPolicies(dependencies, options.session, plan.policies),
       planningMs: performance.now() - startedAt,
     };
   }

@@ -26,7 +26,9 @@ export function answerGuardedExplain(explained: ExplainedGuarded): TextAnswer {
     ...(run === undefined ? [] : [`Ran in ${milliseconds(run.elapsedMs)}: ${run.rows} rows`]),
     `Runs ${isElsewhere ? 'whole on one of workers' : 'on one node as one fragment'}: policies hide rows of its tables`,
     `Policies: ${policies.names.length === 0 ? 'of a view' : policies.names.join(', ')}`,
-    ...(isAdmin ? policies.expressions.map(({ policy, expression }) => `  ${policy}: ${oneLine(expression)}`) : []),
+    ...(isAdmin
+      ? policies.expressions.map(({ policy, expression }) => `  ${policy}: ${oneLine(expression)}`)
+      : []),
     // A mapping table is the policy's affair.
     ...(isAdmin ? [...new Set(names)].map((name) => `Reads ${name}`) : []),
     `SQL: ${oneLine(sql)}`,

@@ -6,7 +6,12 @@ import { isCode, writablePlace } from './change-catalog.js';
 import { parameterRowCount } from './parameter-rows.js';
 import { type PlannedRows, planRows } from './plan-rows.js';
 import { columnsOfQuery } from './query-columns.js';
-import { commitReplacement, createOrReplace, currentSnapshotRead, permitReplacement } from './replace-table.js';
+import {
+  commitReplacement,
+  createOrReplace,
+  currentSnapshotRead,
+  permitReplacement,
+} from './replace-table.js';
 import { tableDefinition } from './table-definition.js';
 import {
   commitNewTable,

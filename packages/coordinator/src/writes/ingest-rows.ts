@@ -104,7 +104,13 @@ async function ingestAppend(
   const names = schema.fields.map((field) => field.name);
   const columns = targetColumns({ columns: names }, name, currentFields(table), names.length);
   const { session, signal } = options;
-  const rules = await insertRules(dependencies.planner, { session, catalog: place.catalog, table, columns, signal });
+  const rules = await insertRules(dependencies.planner, {
+    session,
+    catalog: place.catalog,
+    table,
+    columns,
+    signal,
+  });
   const placed = placeFiles(table, table.store);
   return await discardOnFailure(placed, async () => {
     const rowCount = await writeUpload({ upload, dependencies, options, table, columns, placed, rules });

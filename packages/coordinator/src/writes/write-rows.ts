@@ -23,8 +23,8 @@ import {
 } from '@svc/lake';
 import type { Insert } from '@svc/sql';
 import type { Session } from '../identity/session.js';
-import type { AppliedPolicies } from '../planner/guard-relations.js';
 import type { Analyzer } from '../planner/analyze.js';
+import type { AppliedPolicies } from '../planner/guard-relations.js';
 import type { QueryPlan } from '../planner/plan-query.js';
 import type { PlannerDependencies } from '../planner/planner-dependencies.js';
 import { guardedError } from '../policy/guarded-error.js';

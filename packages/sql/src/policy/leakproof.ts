@@ -40,13 +40,19 @@ function selectHolds(query: JsonObject, isOuter: boolean): boolean {
   const from = objectField(query, 'from_table');
   // What a subquery alone computes is asked for by nobody, if this query asks for nothing.
   const isThrough = isOuter && !hasConditions && textField(from, 'type') === 'SUBQUERY';
-  const answers = (expression: JsonObject) => (isOuter ? mayStandAbove(expression) : mayBeMoved(expression));
+  const hasHaving = isPresent(query, 'having');
+  // A condition may mean what the query computes, by its alias.
+  const asked = new Set(bareNames(field(query, 'where_clause') ?? null));
+  const answers = (expression: JsonObject) =>
+    isOuter && !hasHaving && !asked.has(textField(expression, 'alias').toLowerCase())
+      ? mayStandAbove(expression)
+      : mayBeMoved(expression);
   const groups = listField(query, 'group_expressions');
   return (
     tableHolds(from, isThrough) &&
     conditionHolds(query, 'where_clause') &&
     conditionHolds(query, 'having') &&
-    groups.every(isOuter && !isPresent(query, 'having') ? mayStandAbove : mayBeMoved) &&
+    groups.every(isOuter && !hasHaving ? mayStandAbove : mayBeMoved) &&
     listField(query, 'select_list').every(answers) &&
     modifiersHold(query, isOuter)
   );
@@ -111,6 +117,18 @@ function mayStandAbove(expression: JsonObject): boolean {
     const child = field(subquery, 'child') ?? null;
     return subqueryHolds(subquery) && (!isJsonObject(child) || mayBeMoved(child));
   });
+}
+
+/** Names without a table before them, in lower case. */
+function bareNames(value: JsonValue): readonly string[] {
+  if (isJsonArray(value)) return value.flatMap(bareNames);
+  if (!isJsonObject(value)) return [];
+  const names = field(value, 'column_names');
+  if (isJsonArray(names ?? null))
+    return asArray(names)
+      .slice(0, 1)
+      .map((name) => String(name).toLowerCase());
+  return Object.values(value).flatMap((each) => bareNames(each ?? null));
 }
 
 function subqueryHolds(expression: JsonObject): boolean {
