@@ -29,6 +29,18 @@ export interface InsertRules {
 
 const noRules: InsertRules = { checked: (sql) => sql, failure: (error) => error };
 
+/** Throws PERMISSION_DENIED, before anything is said of the table. */
+export function permitInsert(
+  { policies }: Pick<PlannerDependencies, 'policies'>,
+  { session, catalog, table }: Pick<InsertOptions, 'session' | 'catalog' | 'table'>,
+): void {
+  if (policies === undefined) return;
+  const { enforcer } = policies;
+  const target = targetOf(catalog, table.identifier);
+  const decision = enforcer.decide(enforcer.identityOf(session), target, 'INSERT');
+  if (decision.kind === 'refused') throw denied(target, 'INSERT');
+}
+
 /** Throws PERMISSION_DENIED, and POLICY_NOT_APPLICABLE for filters that rows cannot be checked by. */
 export async function insertRules(
   { policies }: Pick<PlannerDependencies, 'policies'>,

@@ -9,6 +9,7 @@ import { ownerOf, type PolicyApplication } from '../planner/planner-dependencies
 import { shownName } from '../planner/resolve-tables.js';
 import { createStubPlanCache } from '../planner/stub-plan-cache.js';
 import { changeableCatalogs } from '../policy/changeable-catalogs.js';
+import { hiddenCatalog } from '../policy/policy-view.js';
 import type { Executors } from '../scheduler/executors.js';
 import { countScan } from '../telemetry/scan-metrics.js';
 import type { Lake } from './open-lake.js';
@@ -39,6 +40,11 @@ export function createPlanning({
   StatementPlannerDependencies,
   'analyzePlanned' | 'divide' | 'writeRows' | 'replaceTable'
 > {
+  if (config['catalog.name'].toLowerCase() === hiddenCatalog)
+    throw new QueryError(
+      'CONFIGURATION_ERROR',
+      `\`catalog.name\` is ${hiddenCatalog}, which is the name of what policies hide: choose another one.`,
+    );
   const queryTimeoutMs = config['query.timeout_secs'] * 1000;
   const maxResultBytes = config['query.max_result_bytes'];
   const sessionDefaults: SessionSettings = {

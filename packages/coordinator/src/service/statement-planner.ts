@@ -13,6 +13,7 @@ import { describeQueryStatement, planQuery } from '../planner/plan-query.js';
 import { planStages } from '../planner/plan-stages.js';
 import type { PlannedStatement } from '../planner/planned-statement.js';
 import { ownerOf, type PlannerDependencies } from '../planner/planner-dependencies.js';
+import { permitInsert } from '../policy/insert-rules.js';
 import { readableCatalogs } from '../policy/permitted-catalogs.js';
 import { plannedPolicies } from '../policy/planned-policies.js';
 import { arrowFields } from '../results/arrow-fields.js';
@@ -176,7 +177,9 @@ export async function describeStatement(
     const change = { settings: session.settings, catalogs, signal };
     return {
       schema: emptySchema,
-      parameterSchema: await insertParameterSchema(statement, parameterSchema, change),
+      parameterSchema: await insertParameterSchema(statement, parameterSchema, change, (catalog, table) =>
+        permitInsert(dependencies, { session, catalog, table }),
+      ),
       isUpdate: true,
     };
   }

@@ -7,7 +7,7 @@ import { commitWithRetry, type LoadedTable, replacedTable, type TableDefinition 
 import type { Schema } from 'apache-arrow';
 import { ownerOf } from '../planner/planner-dependencies.js';
 import { engineSession } from '../planner/stub-planning.js';
-import { type InsertRules, insertRules } from '../policy/insert-rules.js';
+import { type InsertRules, insertRules, permitInsert } from '../policy/insert-rules.js';
 import { isCode, writablePlace } from './change-catalog.js';
 import { allColumns } from './create-table-as.js';
 import { arrowSchemaOf, landingTable } from './landed-rows.js';
@@ -101,6 +101,7 @@ async function ingestAppend(
   options: IngestOptions,
 ): Promise<bigint> {
   const { schema, name, place } = upload;
+  permitInsert(dependencies.planner, { session: options.session, catalog: place.catalog, table });
   const names = schema.fields.map((field) => field.name);
   const columns = targetColumns({ columns: names }, name, currentFields(table), names.length);
   const { session, signal } = options;

@@ -2,7 +2,7 @@
 import { QueryError } from '@svc/base';
 import { commitWithRetry } from '@svc/lake';
 import type { Insert } from '@svc/sql';
-import { insertRules } from '../policy/insert-rules.js';
+import { insertRules, permitInsert } from '../policy/insert-rules.js';
 import { writablePlace } from './change-catalog.js';
 import { planRows } from './plan-rows.js';
 import { columnNames } from './query-columns.js';
@@ -29,6 +29,7 @@ export async function insertRows(
     catalogs: dependencies.planner.catalogsToChange(session),
   });
   const table = await writable.loadTable(identifier, { signal });
+  permitInsert(dependencies.planner, { session, catalog, table });
   const plan = await planRows(statement.query, dependencies, options);
   const names = columnNames(plan.stub.description.schema);
   if (statement.byName) checkDistinct(names);
