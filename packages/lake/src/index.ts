@@ -15,6 +15,12 @@ export {
 } from './catalogs/file-system/register-parquet-table.js';
 export { quotedPath } from './catalogs/name-errors.js';
 export { suggestNames } from './catalogs/near-names.js';
+export type {
+  ColumnAction,
+  ReadRestrictions,
+  RestrictedColumn,
+  RestrictionExpression,
+} from './catalogs/read-restrictions.js';
 export { createRestCatalogs } from './catalogs/rest/rest-catalog.js';
 export type {
   ListedRelation,
@@ -47,7 +53,7 @@ export {
   planFiles,
 } from './iceberg/scan/plan-files.js';
 export { resolveSnapshot, type SnapshotPin, schemaById } from './iceberg/scan/resolve-snapshot.js';
-export { type JsonValue, parseJson, printJson } from './iceberg/spec/lossless-json.js';
+export { isJsonNumber, type JsonValue, parseJson, printJson } from './iceberg/spec/lossless-json.js';
 export { lineageFields } from './iceberg/spec/row-lineage.js';
 export type { TableMetadata } from './iceberg/spec/table-metadata.js';
 export type {

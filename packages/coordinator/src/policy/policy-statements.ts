@@ -1,5 +1,6 @@
 /** CREATE POLICY, DROP POLICY, GRANT and REVOKE: by admins, and only on what the catalog shows them. */
 import { type Logger, QueryError } from '@svc/base';
+import type { NestedField } from '@svc/lake';
 import type { CreatePolicy, PolicyChange, WrittenTarget } from '@svc/sql';
 import type { CatalogDirectory } from '../catalogs/catalog-directory.js';
 import type { Session } from '../identity/session.js';
@@ -95,7 +96,7 @@ async function planChange(
       // What is gone can still be revoked.
       const target =
         kind === 'grant'
-          ? await existingTarget(statement.on, session, catalogs, signal)
+          ? (await existingTarget(statement.on, session, catalogs, signal)).target
           : writtenTarget(statement.on, session, catalogs);
       const grants = roles.flatMap((role) =>
         privileges.map((privilege): PrivilegeGrant => ({ privilege, target, role, origin: 'sql' })),
@@ -117,10 +118,25 @@ async function newPolicy(
   { session, signal }: PolicyStatementOptions,
 ): Promise<Policy> {
   const catalogs = catalogsOf(session);
-  const target = await existingTarget(on, session, catalogs, signal);
+  const { target, columns } = await existingTarget(on, session, catalogs, signal);
+  if (rule.kind === 'column-mask' && columns !== undefined) checkColumn(rule.column, columns, target);
   const policy: Policy = { name, origin: 'sql', target, rule, roles, except };
   await validate(policy, session, signal);
   return policy;
+}
+
+interface ExistingTarget {
+  readonly target: PolicyTarget;
+  /** Of a table or view. */
+  readonly columns?: readonly NestedField[];
+}
+
+function checkColumn(column: string, columns: readonly NestedField[], target: PolicyTarget): void {
+  if (columns.some(({ name }) => name.toLowerCase() === column.toLowerCase())) return;
+  throw new QueryError(
+    'BINDING_ERROR',
+    `${targetText(target)} has no column ${JSON.stringify(column)}; its columns are ${columns.map(({ name }) => name).join(', ')}.`,
+  );
 }
 
 /** As the catalog spells it. Throws TABLE_NOT_FOUND, SCHEMA_NOT_FOUND, CATALOG_NOT_FOUND. */
@@ -129,7 +145,7 @@ async function existingTarget(
   session: Session,
   catalogs: CatalogDirectory,
   signal: AbortSignal,
-): Promise<PolicyTarget> {
+): Promise<ExistingTarget> {
   if (on.kind === 'schema') {
     const target = writtenTarget(on, session, catalogs);
     const { catalog } = catalogs.get(target.catalog);
@@ -138,7 +154,7 @@ async function existingTarget(
         'SCHEMA_NOT_FOUND',
         `There is no schema ${JSON.stringify(target.schema)} in catalog ${JSON.stringify(target.catalog)}.`,
       );
-    return target;
+    return { target };
   }
   const relation = await loadRelation(on.name, session.settings, catalogs, signal);
   const [catalog, schema, table] = relation.path;
@@ -147,7 +163,7 @@ async function existingTarget(
       'INVALID_ARGUMENT',
       `${catalog}.${schema}.${table} is made by the service: what it shows follows the policies of the tables that it is about.`,
     );
-  return { catalog, schema, table };
+  return { target: { catalog, schema, table }, columns: relation.columns };
 }
 
 /** Completed by the session's defaults, whether it is there or not. */

@@ -1,5 +1,6 @@
 import type { TableMetadata } from '../iceberg/spec/table-metadata.js';
 import type { ObjectStore } from '../storage/object-store.js';
+import type { ReadRestrictions } from './read-restrictions.js';
 
 /** A namespace's levels, outermost first. */
 export type Namespace = readonly string[];
@@ -16,6 +17,8 @@ export interface LoadedTable {
   readonly metadataLocation: string;
   /** Opens the table's files with whatever credentials were vended for it. */
   readonly store: ObjectStore;
+  /** What the catalog demands of readers for this user; undefined: nothing. It must be obeyed, or the table not be read. */
+  readonly readRestrictions?: ReadRestrictions | undefined;
 }
 
 export interface CatalogOptions {

@@ -2,8 +2,6 @@
 import { QueryError } from '@svc/base';
 
 export interface RuleFields {
-  /** As messages name it: `policies[3] ("eu_only")`. */
-  readonly path: string;
   string(key: string): string;
   optionalString(key: string): string | undefined;
   /** Without doubles; empty where it is absent. */
@@ -17,12 +15,12 @@ export interface RuleFields {
 }
 
 /** `source` is the file or object that messages name. */
-export function ruleFields(value: unknown, source: string, path = ''): RuleFields {
+export function ruleFields(value: unknown, source: string, pathOf = () => ''): RuleFields {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Date)
-    throw ruleError(source, path, 'is not a table');
+    throw ruleError(source, pathOf(), 'is not a table');
   const fields = value as Readonly<Record<string, unknown>>;
   const asked = new Set<string>();
-  const error = (problem: string): QueryError => ruleError(source, path, problem);
+  const error = (problem: string): QueryError => ruleError(source, pathOf(), problem);
   const take = (key: string): unknown => {
     asked.add(key);
     return Object.hasOwn(fields, key) ? fields[key] : undefined;
@@ -39,7 +37,6 @@ export function ruleFields(value: unknown, source: string, path = ''): RuleField
     return taken;
   };
   return {
-    path,
     optionalString,
     string(key) {
       const text = optionalString(key);
@@ -54,7 +51,8 @@ export function ruleFields(value: unknown, source: string, path = ''): RuleField
       });
       return [...new Set(texts)];
     },
-    tables: (key) => list(key).map((each, index) => ruleFields(each, source, pathOf(key, index, each))),
+    tables: (key) =>
+      list(key).map((each, index) => ruleFields(each, source, () => itemPath(key, index, each))),
     integer(key) {
       const taken = take(key);
       // TOML's whole numbers come as bigint.
@@ -80,7 +78,8 @@ export function ruleError(source: string, path: string, problem: string): QueryE
   );
 }
 
-function pathOf(key: string, index: number, value: unknown): string {
+/** As messages name it: `policies[3] ("eu_only")`. */
+function itemPath(key: string, index: number, value: unknown): string {
   const name = (value as { readonly name?: unknown } | null)?.name;
   return typeof name === 'string'
     ? `${key}[${index}] (${JSON.stringify(name.slice(0, 100))})`

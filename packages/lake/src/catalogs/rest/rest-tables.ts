@@ -16,6 +16,7 @@ import type { LoadedTable, TableIdentifier } from '../catalog.js';
 import { quotedPath } from '../name-errors.js';
 import type { StagedTable } from '../writable-catalog.js';
 import type { KeptLoad, OwnLoads } from './kept-loads.js';
+import { parseReadRestrictions } from './parse-read-restrictions.js';
 import { catalogError, generalError, problemOf } from './rest-errors.js';
 import { bySpelling, schemaNotFound } from './rest-names.js';
 import type { RestAnswer } from './rest-service.js';
@@ -96,8 +97,10 @@ async function openedTable(
   if (metadataLocation === undefined)
     throw catalogError(`answers no "metadata-location" for ${what}`, { retryable: false });
   const metadata = metadataOf(fields, metadataLocation, what);
+  const readRestrictions = parseReadRestrictions(fields.get('read-restrictions'), what);
   const { store, freshUntilMs } = await stores.open(identifier, fields, metadata);
-  return { table: { identifier, metadata, metadataLocation, store }, freshUntilMs };
+  const table = { identifier, metadata, metadataLocation, store, readRestrictions };
+  return { table, freshUntilMs };
 }
 
 function metadataOf(fields: JsonFields, source: string, what: string): TableMetadata {

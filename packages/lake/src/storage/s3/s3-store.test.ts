@@ -269,6 +269,21 @@ test('writes an object once where it must not exist yet', async () => {
   });
 });
 
+test('replaces an object only where it is the one that the writer knows', async () => {
+  await withS3(async (s3) => {
+    const store = s3.store();
+    const write = (size: number, ifVersion: string) =>
+      store.write(location, sampleBytes(size), { ifVersion });
+    await assert.rejects(write(5, '"none"'), { code: 'COMMIT_CONFLICT' });
+    const first = await store.write(location, sampleBytes(10), { ifAbsent: true });
+    s3.fault = firstOf('PUT', 3, { kind: 'lost' });
+    const second = await write(11, first.version);
+    assert.deepEqual(await store.head(location), second);
+    await assert.rejects(write(12, first.version), { code: 'COMMIT_CONFLICT' });
+    assert.equal((await store.read(location)).length, 11);
+  });
+});
+
 test('knows its own write whose answer was lost, and another’s', async () => {
   await withS3(async (s3) => {
     s3.fault = firstOf('PUT', 1, { kind: 'lost' });
