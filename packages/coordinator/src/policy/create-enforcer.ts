@@ -1,4 +1,6 @@
+import { schemaById } from '@svc/lake';
 import type { IdentityProvider } from '../identity/identity-provider.js';
+import { catalogRestrictions } from './catalog-restrictions.js';
 import { decide, mayList } from './decide.js';
 import type { Policies } from './open-policies.js';
 import type { PolicyEnforcer } from './policy-enforcer.js';
@@ -22,6 +24,11 @@ export function createEnforcer({ policies, adminRole, identityKind }: EnforcerOp
     }),
     isAdmin: ({ roles }) => roles.includes(adminRole),
     decide: (identity, target, privilege) => decide(policies.current(), identity, target, privilege),
+    // At another point of its history the table may have other columns: then what does not fit is refused when it is applied.
+    restrictionsOf: (loaded) =>
+      catalogRestrictions(loaded, { fields: schemaById(loaded.metadata, undefined).fields }) ?? {
+        kind: 'unrestricted',
+      },
     mayList: (identity, target) => mayList(policies.current(), identity, target),
   };
 }
