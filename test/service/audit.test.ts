@@ -26,12 +26,13 @@ interface AuditEntry {
   readonly client_ip: string;
   readonly duration_ms: number;
   readonly rows_returned: number;
+  readonly policies: readonly string[];
   readonly status: string;
 }
 
 const fields = [
   ...['timestamp', 'username', 'session_id', 'query_text', 'query_hash', 'statement_type'],
-  ...['client_ip', 'duration_ms', 'rows_returned', 'status'],
+  ...['client_ip', 'duration_ms', 'rows_returned', 'policies', 'status'],
 ];
 
 let service: TestService;
@@ -98,6 +99,7 @@ describe('spec 6.1: the audit log', () => {
       statement_type: 'query',
       client_ip: '127.0.0.1',
       rows_returned: 3,
+      policies: [],
       status: 'ok',
     });
     assert.match(timestamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);

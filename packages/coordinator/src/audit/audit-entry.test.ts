@@ -19,6 +19,7 @@ describe('spec 6.1: a line of the audit log', () => {
       client_ip: '2001:db8::7',
       duration_ms: 13,
       rows_returned: 7,
+      policies: [],
       status: 'ok',
     });
   });

@@ -12,7 +12,10 @@ import { namespaceOf, schemaName } from '../planner/names.js';
 import { describeQueryStatement, planQuery } from '../planner/plan-query.js';
 import { planStages } from '../planner/plan-stages.js';
 import type { PlannedStatement } from '../planner/planned-statement.js';
-import type { PlannerDependencies } from '../planner/planner-dependencies.js';
+import { ownerOf, type PlannerDependencies } from '../planner/planner-dependencies.js';
+import { permitInsert } from '../policy/insert-rules.js';
+import { readableCatalogs } from '../policy/permitted-catalogs.js';
+import { plannedPolicies } from '../policy/planned-policies.js';
 import { arrowFields } from '../results/arrow-fields.js';
 import { emptySchema, type TextAnswer, textAnswer } from '../results/text-answer.js';
 import type { StageRunsOptions } from '../scheduler/stage-runs.js';
@@ -109,6 +112,10 @@ async function plan(
       fragment: plan.fragment,
       stores: plan.stores,
       stages,
+      policies:
+        plan.fragment.tables.length === 0
+          ? undefined
+          : plannedPolicies(dependencies, options.session, plan.policies),
       planningMs: performance.now() - startedAt,
     };
   }
@@ -126,7 +133,12 @@ async function plan(
   if (options.parameters !== undefined) {
     throw new QueryError('INVALID_PARAMETER', 'Only queries and INSERT take parameters.');
   }
-  return answered(await answerStatement(dependencies, statement, options));
+  const answer = await answerStatement(dependencies, statement, options);
+  const isOnlyTold = !changes.has(statement.kind) && !affectsSession.has(statement.kind);
+  return {
+    ...answered(answer),
+    policies: isOnlyTold ? plannedPolicies(dependencies, options.session) : undefined,
+  };
 }
 
 type RowWrite = Insert | (CreateTable & { readonly query: string });
@@ -165,7 +177,9 @@ export async function describeStatement(
     const change = { settings: session.settings, catalogs, signal };
     return {
       schema: emptySchema,
-      parameterSchema: await insertParameterSchema(statement, parameterSchema, change),
+      parameterSchema: await insertParameterSchema(statement, parameterSchema, change, (catalog, table) =>
+        permitInsert(dependencies, { session, catalog, table }),
+      ),
       isUpdate: true,
     };
   }
@@ -181,7 +195,7 @@ function analyzeQuery(
   sql: string,
   { session, signal }: StatementOptions,
 ) {
-  return dependencies.analyzer.analyze(sql, session.identity.username, signal);
+  return dependencies.analyzer.analyze(sql, ownerOf(session, dependencies.policies), signal);
 }
 
 /** Statements that change the catalog or its policies, beside those that write rows. */
@@ -212,7 +226,7 @@ async function answerStatement(
   options: StatementOptions,
 ): Promise<TextAnswer> {
   const { session, signal } = options;
-  const catalogs = dependencies.catalogsOf(session);
+  const catalogs = readableCatalogs(dependencies, session);
   switch (statement.kind) {
     case 'show-catalogs':
     case 'show-schemas':

@@ -1,4 +1,5 @@
 /** What the parameters of an INSERT are: a driver's setters want types, and a lone `?` has none but its column's. */
+import type { LoadedTable } from '@svc/lake';
 import { type Insert, valuesParameters } from '@svc/sql';
 import { Field, Schema, Table } from 'apache-arrow';
 import { ipcParts } from '../results/ipc-parts.js';
@@ -9,17 +10,20 @@ import { currentFields, isNamed } from './write-rows.js';
 
 /**
  * `parameterSchema`, an encapsulated Arrow schema, in which parameters that stand alone in a row of VALUES have the types
- * of the columns that take them. Throws TABLE_NOT_FOUND.
+ * of the columns that take them. Throws TABLE_NOT_FOUND, and what `permit` throws.
  */
 export async function insertParameterSchema(
   statement: Insert,
   parameterSchema: Uint8Array,
   change: ChangeOptions,
+  permit: (catalog: string, table: LoadedTable) => void,
 ): Promise<Uint8Array> {
   const positions = valuesParameters(statement.query);
   if (positions.size === 0 || statement.byName) return parameterSchema;
-  const { identifier, writable } = writablePlace(statement.name, change);
-  const fields = currentFields(await writable.loadTable(identifier, { signal: change.signal }));
+  const { catalog, identifier, writable } = writablePlace(statement.name, change);
+  const table = await writable.loadTable(identifier, { signal: change.signal });
+  permit(catalog, table);
+  const fields = currentFields(table);
   const targets = statement.columns?.map((name) => fields.find((field) => isNamed(field, name))) ?? fields;
   const taking = (parameter: Field): Field => {
     const target = targets[positions.get(parameter.name) ?? -1];
