@@ -100,13 +100,17 @@ export async function fuzzGate({ seed, count, onCrash }: FuzzOptions): Promise<F
 
   try {
     let batch: Candidate[] = [];
+    // One batch runs in its process while the next is generated in this one.
+    let running = Promise.resolve();
     for (let id = 0; id < count && findings.length < maxFindings; id++) {
       const candidate = generate(id);
       if (candidate !== undefined) batch.push(candidate);
       if (batch.length < batchSize && id < count - 1) continue;
-      await run(batch);
+      await running;
+      running = run(batch);
       batch = [];
     }
+    await running;
   } finally {
     parser.close();
   }
