@@ -3,7 +3,7 @@ import type { Kind } from './signatures.js';
 import { hostileTexts, plainTexts, textLiteral } from './words.js';
 
 const plainLiterals: Readonly<Record<Exclude<Kind, 'text' | 'any'>, readonly string[]>> = {
-  integer: ['0', '1', '2', '3', '-1', '7', '42', '1_000', '0x1F', '255', '9223372036854775807', 'NULL'],
+  integer: ['0', '1', '2', '3', '-1', '7', '42', '1_000', '255', '9223372036854775807', 'NULL'],
   number: ['0.5', '1.25', '-3.75', '1e3', "'nan'::DOUBLE", '2.0::DECIMAL(9, 2)', 'NULL::DOUBLE'],
   boolean: ['true', 'false', '1 = 1', 'NULL::BOOLEAN'],
   date: ["DATE '2024-02-29'", "'2020-01-01'::DATE", 'current_date', 'make_date(2024, 1, 31)'],

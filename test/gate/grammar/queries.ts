@@ -139,7 +139,7 @@ function withCommons(grammar: Grammar, scope: Scope): string {
     return `${name}(a, b) AS ${draw.pick(['', '', 'MATERIALIZED ', 'NOT MATERIALIZED '])}(${body})`;
   });
   const rest = { ...scope, commons: [...scope.commons, ...strayCommons(grammar), ...commons] };
-  return `WITH ${draw.chance(0.2) ? 'RECURSIVE ' : ''}${entries.join(', ')} ${grammar.query(rest)}`;
+  return `WITH ${draw.chance(0.2) ? 'RECURSIVE ' : ''}${entries.join(', ')} ${afterWith(grammar.query(rest))}`;
 }
 
 /** Names of common tables that are in scope elsewhere, or nowhere. */
@@ -164,5 +164,10 @@ function recursive(grammar: Grammar, scope: Scope): string {
     ...scope,
     commons: [...scope.commons, { sql: name, columns: [{ sql: 'n', kind: 'integer' as const }] }],
   };
-  return `WITH RECURSIVE ${name}(n, b)${isKeyed ? ' USING KEY (n)' : ''} AS (${left} ${union} ${step}) ${draw.chance(0.6) ? `SELECT * FROM ${name}` : grammar.query(used)}`;
+  return `WITH RECURSIVE ${name}(n, b)${isKeyed ? ' USING KEY (n)' : ''} AS (${left} ${union} ${step}) ${draw.chance(0.6) ? `SELECT * FROM ${name}` : afterWith(grammar.query(used))}`;
+}
+
+/** One WITH follows another only in brackets. */
+function afterWith(query: string): string {
+  return query.startsWith('WITH') ? `(${query})` : query;
 }

@@ -17,7 +17,7 @@ export interface GeneratedStatement {
 export function generateStatement(signatures: Signatures, random: SeededRandom): GeneratedStatement {
   const draw = drawFrom(random);
   // Many statements without any wile bind, and are deep; those with several never pass.
-  const hostility = draw.pick([0, 0, 0.01, 0.02, 0.05, 0.1, 0.3]);
+  const hostility = draw.pick([0, 0.02, 0.04, 0.08, 0.15, 0.3]);
   const grammar = grammarOf(draw, signatures, hostility);
   const text = grammar.query({ columns: [], commons: [], depth: draw.between(1, 5) });
   const bent = draw.chance(0.08) ? bend(draw, text) : text;
