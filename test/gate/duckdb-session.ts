@@ -3,16 +3,17 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import koffi from 'koffi';
 
-export interface PreparedOutcome {
-  readonly error?: string;
-  /** Of duckdb_statement_type: 1 is SELECT. */
+/** A statement that was bound. */
+export interface BoundStatement {
+  /** As duckdb_statement_type: 1 is SELECT. */
   readonly statementType: number;
+  /** The texts of one column. Rejects with the engine's message. */
+  run(): Promise<readonly (string | null)[]>;
 }
 
 export interface DuckDbSession {
-  /** Binds only. */
-  prepare(sql: string): Promise<PreparedOutcome>;
-  /** The texts of one column of all rows. Rejects with the engine's message; interrupted after `timeoutMs`. */
+  /** Binds; `use` runs the statement, which ends with it. Rejects with the engine's message. Interrupts what takes long. */
+  bind<T>(sql: string, options: RunOptions, use: (statement: BoundStatement) => Promise<T>): Promise<T>;
   run(sql: string, options: RunOptions): Promise<readonly (string | null)[]>;
 }
 
@@ -63,20 +64,6 @@ export function openDuckDbSession(): DuckDbSession {
       });
     });
 
-  const withStatement = async <T>(
-    sql: string,
-    timeoutMs: number,
-    use: (statement: unknown, error: string | undefined) => Promise<T>,
-  ): Promise<T> => {
-    const statement: [unknown] = [null];
-    const code = await apart((done) => prepare.async(connection[0], sql, statement, done), timeoutMs);
-    try {
-      return await use(statement[0], code === 0 ? undefined : String(prepareError(statement[0])));
-    } finally {
-      destroyPrepare(statement);
-    }
-  };
-
   const readText = (result: Uint8Array, column: number, row: number): string | null => {
     const pointer: unknown = valueText(result, column, row);
     if (pointer === null) return null;
@@ -87,16 +74,17 @@ export function openDuckDbSession(): DuckDbSession {
     }
   };
 
-  return {
-    prepare: (sql) =>
-      withStatement(sql, 5_000, async (statement, error) =>
-        error === undefined
-          ? { statementType: Number(statementType(statement)) }
-          : { error, statementType: 0 },
-      ),
-    run: (sql, { parameters, timeoutMs, column = 0, maxRows = 1 }) =>
-      withStatement(sql, timeoutMs, async (statement, error) => {
-        if (error !== undefined) throw new Error(error);
+  const bind: DuckDbSession['bind'] = async (
+    sql,
+    { parameters, timeoutMs, column = 0, maxRows = 1 },
+    use,
+  ) => {
+    const prepared: [unknown] = [null];
+    try {
+      const code = await apart((done) => prepare.async(connection[0], sql, prepared, done), timeoutMs);
+      const [statement] = prepared;
+      if (code !== 0) throw new Error(String(prepareError(statement)));
+      const run = async () => {
         const count = Number(parameterCount(statement));
         for (let index = 0; index < count; index++)
           bindText(statement, index + 1, parameters[index % parameters.length] ?? '');
@@ -110,6 +98,11 @@ export function openDuckDbSession(): DuckDbSession {
         } finally {
           destroy(result);
         }
-      }),
+      };
+      return await use({ statementType: Number(statementType(statement)), run });
+    } finally {
+      destroyPrepare(prepared);
+    }
   };
+  return { bind, run: (sql, options) => bind(sql, options, ({ run }) => run()) };
 }

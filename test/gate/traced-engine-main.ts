@@ -48,29 +48,38 @@ async function trace({ id, sql, parameters }: TracedRequest): Promise<TracedAnsw
   mark(String(id));
   const findings: string[] = [];
   const messages: string[] = [];
-  const attempt = async (text: string, options: { column?: number; maxRows?: number } = {}) => {
+  const attempt = async <T>(call: Promise<T>): Promise<T | undefined> => {
     try {
-      return await session.run(text, { parameters, ...limits, ...options });
+      return await call;
     } catch (error) {
       messages.push(String(error));
       return undefined;
     }
   };
-  const { error, statementType } = await session.prepare(sql);
-  if (error !== undefined) messages.push(error);
-  const bound = error === undefined;
-  if (bound && statementType !== 1)
-    findings.push(`it is no query for the engine, but of type ${statementType}`);
-  const plans = bound ? await attempt(`EXPLAIN (FORMAT json) ${sql}`, { column: 1, maxRows: 3 }) : undefined;
-  const ran = bound && (await attempt(sql)) !== undefined;
-  const seen = ran
-    ? await attempt(
-        `SELECT count(*) FILTER (contains(lower(answer::VARCHAR), lower('${canary}')))::VARCHAR FROM (${sql}\n) AS answer`,
-      )
-    : undefined;
-  if (seen?.[0] !== undefined && seen[0] !== '0') findings.push('its answer holds the canary');
+  let [bound, ran] = [false, false];
+  let rows: readonly unknown[] | undefined;
+  const plans: (string | null)[] = [];
+  const options = { parameters, ...limits };
+  const statement = session.bind(sql, options, async ({ statementType, run }) => {
+    bound = true;
+    if (statementType !== 1) findings.push(`it is no query for the engine, but of type ${statementType}`);
+    const explained = session.run(`EXPLAIN (FORMAT json) ${sql}`, { ...options, column: 1, maxRows: 3 });
+    plans.push(...((await attempt(explained)) ?? []));
+    rows = await run();
+    ran = true;
+  });
+  await attempt(statement);
+  if (rows !== undefined && rows.length > 0) {
+    const [seen] = (await attempt(session.run(withCanary(sql), options))) ?? [];
+    if (seen !== undefined && seen !== '0') findings.push('its answer holds the canary');
+  }
   const told = messages.find((message) => message.includes(canary));
   if (told !== undefined) findings.push(`its error holds the canary: ${told}`);
   for (const path of watch.taken()) findings.push(`it opened ${path}`);
-  return { id, bound, ran, findings, plans: (plans ?? []).map((plan) => plan ?? ''), error: messages[0] };
+  return { id, bound, ran, findings, plans: plans.map((plan) => plan ?? ''), error: messages[0] };
+}
+
+/** How many rows of the answer hold the canary, in whatever column. */
+function withCanary(sql: string): string {
+  return `SELECT count(*) FILTER (contains(lower(answer::VARCHAR), lower('${canary}')))::VARCHAR FROM (${sql}\n) AS answer`;
 }
