@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { functionPolicy } from '@svc/sql';
+import { functionPolicy, typePolicy } from '@svc/sql';
 import { openDuckDbParser } from './duckdb-parser.js';
 
 const parser = openDuckDbParser();
@@ -26,6 +26,14 @@ describe('the function lists', () => {
     const unsorted = [...engineFunctions("'table', 'table_macro'")].filter(
       (name) => functionPolicy(name, 'table') === 'unknown',
     );
+    assert.deepEqual(unsorted, []);
+  });
+
+  test('sort every type of the engine', () => {
+    const names = parser.query(
+      'SELECT to_json(list(DISTINCT lower(type_name)))::VARCHAR FROM duckdb_types()',
+    );
+    const unsorted = (JSON.parse(names) as string[]).filter((name) => typePolicy(name) === 'unknown');
     assert.deepEqual(unsorted, []);
   });
 });

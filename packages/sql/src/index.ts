@@ -8,7 +8,7 @@ export {
   queryOfCall,
   rewriteFileReads,
 } from './gate/file-reads.js';
-export { functionPolicy, type GateProfile } from './gate/function-gate.js';
+export { functionPolicy, type GateProfile, typePolicy } from './gate/function-gate.js';
 export { type GatedQuery, gate, tableKey } from './gate/gate.js';
 export { rewriteTables, type TableTarget } from './gate/rewrite-tables.js';
 export { type StatementValues, statementValueMacros } from './gate/statement-values.js';

@@ -6,14 +6,17 @@ import { constantInteger } from './constants.js';
 import {
   allowedFunctions,
   allowedTableFunctions,
+  allowedTypes,
   deniedFunctionPrefixes,
   deniedFunctions,
   deniedTableFunctions,
+  deniedTypes,
   fileTableFunctions,
   isFileFunction,
 } from './function-lists.js';
 
 import { statementValueFunctions } from './statement-values.js';
+import { checkTypesInText } from './type-gate.js';
 
 /** `server` is what a client of the service gets; `embedded` is the command line, which may read files. */
 export type GateProfile = 'server' | 'embedded';
@@ -51,6 +54,7 @@ export function checkFunction(call: JsonObject): string {
     (textField(call, 'schema') !== '' || textField(call, 'catalog') !== '')
   )
     throw new QueryError('FUNCTION_NOT_ALLOWED', `${name} is called without a schema.`);
+  checkTypesInText(call);
   const children = listField(call, 'children');
   const sizeArgument = Object.hasOwn(sizeArguments, name) ? children[sizeArguments[name] ?? 0] : undefined;
   const size =
@@ -86,6 +90,11 @@ export function checkTableFunction(call: JsonObject, profile: GateProfile): stri
       `${name} would make ${rows} rows; at most ${maxConstantRows} are allowed.`,
     );
   return name;
+}
+
+/** Which list a type is on. For the check against the engine's own catalog. */
+export function typePolicy(name: string): 'allowed' | 'denied' | 'unknown' {
+  return allowedTypes.has(name) ? 'allowed' : deniedTypes.has(name) ? 'denied' : 'unknown';
 }
 
 /** Which list a function is on; `unknown` is on none, and refused. For the check against the engine's own catalog. */

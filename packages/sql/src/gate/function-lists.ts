@@ -158,3 +158,20 @@ export const deniedTableFunctions: Readonly<Record<string, ReadonlySet<string>>>
   test_all_types test_vector_types
 `),
 };
+
+/** Types by all of their names, from duckdb_types(). */
+export const allowedTypes: ReadonlySet<string> = new Set([
+  ...names(`
+  array bigint bignum binary bit bitstring blob bool boolean bpchar bytea char date datetime dec decimal double enum
+  float float4 float8 geometry guid hugeint int int1 int128 int16 int2 int32 int4 int64 int8 integer integral
+  interval json list logical long map nvarchar null numeric oid real row short signed smallint string struct text
+  time time_ns timestamp timestamp_ms timestamp_ns timestamp_s timestamp_us timestamptz timetz tinyint ubigint
+  uhugeint uint128 uint16 uint32 uint64 uint8 uinteger union usmallint utinyint uuid varbinary varchar variant
+  varint
+`),
+  'time with time zone',
+  'timestamp with time zone',
+]);
+
+/** Types that no statement may name: `type` is the type of types. */
+export const deniedTypes: ReadonlySet<string> = names('type');

@@ -10,6 +10,7 @@ import { checkFunction, checkTableFunction, type GateProfile } from './function-
 import { volatileFunctions } from './function-lists.js';
 import { statementValueFunctions, statementValueNames } from './statement-values.js';
 import { checkTableName, readTableReference, StringTableNames, type TableReference } from './table-gate.js';
+import { checkCast } from './type-gate.js';
 
 /** What a statement refers to, all of it allowed by name. Nothing has been looked up or bound yet. */
 export interface GatedQuery {
@@ -33,7 +34,7 @@ export interface GatedQuery {
 
 /**
  * Decides on a parsed query before anything is bound, since binding already runs table functions and folds constants.
- * Throws FUNCTION_NOT_ALLOWED, TABLE_REFERENCE_NOT_ALLOWED or NOT_SUPPORTED, naming the object.
+ * Throws FUNCTION_NOT_ALLOWED, TABLE_REFERENCE_NOT_ALLOWED or NOT_SUPPORTED, naming the object; BINDING_ERROR for types.
  */
 export function gate(parsed: ParsedQuery, profile: GateProfile): GatedQuery {
   const findings = new Findings(parsed.sql, profile);
@@ -152,6 +153,9 @@ function walkExpression(node: JsonObject, children: AstVisitor, findings: Findin
     case 'FUNCTION':
     case 'WINDOW':
       findings.addFunction(checkFunction(node));
+      break;
+    case 'CAST':
+      checkCast(node);
       break;
     case 'STAR':
       findings.hasUnnamedColumns = true;

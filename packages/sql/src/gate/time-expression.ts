@@ -5,6 +5,7 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson, stringifyJson
 import { checkFunction } from './function-gate.js';
 import { volatileFunctions } from './function-lists.js';
 import { statementValueNames } from './statement-values.js';
+import { checkCast } from './type-gate.js';
 
 export interface TimeExpression {
   readonly kind: 'expression';
@@ -29,7 +30,7 @@ const constantClasses: ReadonlySet<string> = new Set([
 
 /**
  * The expression, if it is one over constants, parameters, now() and its kin; it is computed apart from the statement.
- * Throws FUNCTION_NOT_ALLOWED for a function that no statement may name.
+ * Throws FUNCTION_NOT_ALLOWED for a function that no statement may name, BINDING_ERROR for such a type.
  */
 export function readTimeExpression(
   expression: JsonObject,
@@ -55,6 +56,7 @@ export function readTimeExpression(
 
 function isConstantNode(node: JsonObject): boolean {
   const kind = textField(node, 'class');
+  if (kind === 'CAST') checkCast(node);
   if (kind === 'FUNCTION') return !volatileFunctions.has(checkFunction(node));
   if (kind !== 'COLUMN_REF') return constantClasses.has(kind);
   const names = field(node, 'column_names');
