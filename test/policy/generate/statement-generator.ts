@@ -20,7 +20,7 @@ const tellingPredicates: readonly ((alias: string) => string)[] = [
   (p) => `regexp_matches('tag', coalesce(${p}.tag, 'x')) IS NOT NULL`,
   (p) => `json_extract(${p}.note, '$.a') IS NOT NULL`,
   (p) => `${p}.note::JSON IS NOT NULL`,
-  (p) => `CASE WHEN ${p}.ssn LIKE 'secret%' THEN error(${p}.ssn) ELSE true END`,
+  (p) => `CASE WHEN ${p}.ssn LIKE 'secret%' THEN ${p}.ssn::BOOLEAN ELSE true END`,
   (p) => `CASE WHEN ${p}.region = 'EU' THEN true ELSE ${p}.ssn::INTEGER > 0 END`,
   (p) => `${p}.home.zip::INTEGER >= 0`,
   (p) => `${p}.marks[1] + ${p}.ssn::INTEGER >= 0`,
@@ -61,7 +61,7 @@ const tellingValues: readonly ((alias: string) => string)[] = [
   (p) => `strptime(${p}.born, '%Y-%m-%d')`,
   (p) => `year(${p}.born::DATE)`,
   (p) => `(${p}.note::JSON->>'a')`,
-  (p) => `CASE WHEN ${p}.id % 2 = 1 THEN error(${p}.ssn) ELSE ${p}.k END`,
+  (p) => `CASE WHEN ${p}.id % 2 = 1 THEN ${p}.ssn::INTEGER + 1000 ELSE ${p}.k END`,
   (p) => `CASE WHEN ${p}.id % 2 = 0 THEN ${p}.k ELSE ${p}.ssn::INTEGER END`,
   (p) => `coalesce(${p}.tag, ${p}.ssn::INTEGER::VARCHAR)`,
 ];

@@ -1,0 +1,42 @@
+/**
+ * Non-interference: two services whose tables differ in hidden rows and values, the same policies, the same user. Each attack
+ * must be answered in the same words and bytes (test/policy/README.md).
+ *
+ * POLICY_FILTERS=all runs the attacks under every form of filter.
+ */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { allAttacks } from './attacks/all-attacks.js';
+import { differenceText } from './support/difference-text.js';
+import { rowFilters } from './support/policies.js';
+import { openTwoWorlds, type TwoWorlds } from './support/two-worlds.js';
+
+const filters = process.env['POLICY_FILTERS'] === 'all' ? rowFilters : rowFilters.slice(0, 3);
+
+let two: TwoWorlds;
+before(async () => {
+  two = await openTwoWorlds({ filters });
+});
+after(async () => await two[Symbol.asyncDispose]());
+
+describe('what is hidden changes no answer', () => {
+  it('there are at least 200 attacks', () => {
+    assert.ok(allAttacks.flatMap(([, attacks]) => attacks).length >= 200);
+  });
+
+  for (const { name } of filters)
+    for (const [group, attacks] of allAttacks)
+      it(`${group}, behind ${name}`, async (context) => {
+        const differences: string[] = [];
+        let refused = 0;
+        for (const each of attacks) {
+          const { difference, answer } = await two.compare(name, each);
+          if (difference !== undefined) differences.push(differenceText(difference));
+          if (/^[A-Z_]+: /.test(answer.said)) refused += 1;
+        }
+        context.diagnostic(
+          `${attacks.length - refused} of ${attacks.length} are answered, the others refused`,
+        );
+        assert.equal(differences.join('\n'), '');
+      });
+});
