@@ -17,6 +17,8 @@ import type { ScanLock } from './identity/lifecycle/scan-lock.js';
 import { type OpenIdentity, openIdentity, type SignInFacts } from './identity/open-identity.js';
 import { SessionStore } from './identity/session-store.js';
 import { type PlannedStatement, plannedBytes } from './planner/planned-statement.js';
+import { createPolicyStatements } from './policy/create-policy-statements.js';
+import { openPolicies, type Policies } from './policy/open-policies.js';
 import type { Executors } from './scheduler/executors.js';
 import { createPlanning } from './service/create-planning.js';
 import { createRunning } from './service/create-running.js';
@@ -77,7 +79,9 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Coo
   const identity = await openIdentity({ config, logger, metrics, now: options.now ?? Date.now });
   const audit = await openAudit(options);
   const pool = createHostPool(poolOptions(config, logger));
+  let policies: Policies | undefined;
   try {
+    policies = await openPolicies(config, { logger, metrics, now: options.now ?? Date.now });
     const lake = await openLake(config, { metrics, now: options.now ?? Date.now });
     const lock = await openScanLock(options);
     const remote = await openRemoteExecutors({ config, logger, metrics, now: options.now ?? Date.now }).catch(
@@ -86,9 +90,10 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Coo
         throw error;
       },
     );
-    return assemble(options, { pool, lake, identity, audit, remote, lock });
+    return assemble(options, { pool, lake, identity, audit, remote, lock, policies });
   } catch (error) {
     await pool.destroy();
+    await policies?.close();
     await audit?.close(auditFlushMs);
     throw error;
   }
@@ -101,10 +106,11 @@ interface Parts {
   readonly audit: Audit | undefined;
   readonly lock: ScanLock;
   readonly remote: RemoteExecutors;
+  readonly policies: Policies;
 }
 
 function assemble(options: CoordinatorOptions, parts: Parts): Coordinator {
-  const { pool, lake, identity, audit, lock, remote } = parts;
+  const { pool, lake, identity, audit, lock, remote, policies } = parts;
   const { workers } = remote;
   const { config, logger, metrics, version } = options;
   const now = options.now ?? Date.now;
@@ -117,7 +123,15 @@ function assemble(options: CoordinatorOptions, parts: Parts): Coordinator {
   const runner: QueryRunnerDependencies = createRunning({
     ...{ config, pool, metrics, logger, lake, now, audit, executors },
   });
-  const planner = createStatements({ planning, runner, lake, version });
+  const policyStatements = createPolicyStatements({
+    policies,
+    adminRole: config['auth.admin_role'],
+    // Expressions are checked where they are applied: a table is refused where one of its own is wrong.
+    validate: async () => undefined,
+    catalogsOf: planning.catalogsToChange,
+    logger: logger.child('svc::policy'),
+  });
+  const planner = createStatements({ planning, runner, lake, policyStatements, version });
   const sessions = new SessionStore({
     idleTimeoutMs: config['session.idle_timeout_secs'] * 1000,
     maxAgeMs: config['session.max_age_secs'] * 1000,
@@ -196,7 +210,7 @@ function assemble(options: CoordinatorOptions, parts: Parts): Coordinator {
     identity.close();
     sessions.closeAll();
     try {
-      await Promise.all([upkeepEnd, remote.close(), pool.destroy()]);
+      await Promise.all([upkeepEnd, remote.close(), policies.close(), pool.destroy()]);
     } finally {
       runner.tracker.flush();
       await audit?.close(auditFlushMs);

@@ -62,6 +62,7 @@ export {
   engineColumns,
   fileCallSql,
   type PlacedFile,
+  qualified,
   scanViewSql,
   stubFileSql,
   stubViewSql,

@@ -115,3 +115,4 @@ export type { S3Access } from './storage/s3/s3-connection.js';
 export { createS3Signer, type S3Signer, type S3SignerOptions } from './storage/s3/s3-signer.js';
 export { createS3Store, type S3StoreOptions } from './storage/s3/s3-store.js';
 export type { GrantedPrefix, GrantedS3, StoreGrant } from './storage/store-grant.js';
+export { syncFolder } from './storage/sync-folder.js';

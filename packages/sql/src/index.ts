@@ -33,6 +33,15 @@ export {
   stubScan,
 } from './plan/plan-settings.js';
 export { readPlan } from './plan/read-plan.js';
+export { hasSample } from './policy/has-sample.js';
+export { isLeakproofQuery } from './policy/leakproof.js';
+export { type GuardingView, type GuardProblem, guardProblem } from './policy/plan-guard.js';
+export {
+  type PolicyContext,
+  type PolicyExpression,
+  policyExpressionQuery,
+  readPolicyExpression,
+} from './policy/policy-expression.js';
 export { NotPrintable } from './print/not-printable.js';
 export { joinKeys, type KeyColumn, type PlannedJoinKeys } from './scan/join-keys.js';
 export { decimalText, timestampText } from './scan/literal-text.js';
@@ -67,6 +76,17 @@ export type {
   Properties,
   WriteStatement,
 } from './statements/ddl-statements.js';
+export { policyExpression } from './statements/policy-expression.js';
+export type {
+  ChangeGrants,
+  CreatePolicy,
+  DropPolicy,
+  PolicyChange,
+  PolicyStatement,
+  ShowGrants,
+  ShowPolicies,
+  WrittenTarget,
+} from './statements/policy-statements.js';
 export { refusalOf } from './statements/refusals.js';
 export type {
   LikePattern,

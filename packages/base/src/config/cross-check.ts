@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { checkLambda } from './check-lambda.js';
+import { checkPolicy } from './check-policy.js';
 import type { Config, ConfigKey } from './registry.js';
 import { formatBytes } from './value-types.js';
 
@@ -22,6 +23,7 @@ export function crossCheck(config: Config): readonly CrossProblem[] {
     ...checkSignIn(config),
     ...checkCatalogPlace(config),
     ...checkLambda(config),
+    ...checkPolicy(config),
   ];
 }
 

@@ -1,6 +1,7 @@
 import type { Setting, SettingValue } from './setting.js';
 import { fragmentSettings } from './settings-fragments.js';
 import { lambdaSettings } from './settings-lambda.js';
+import { policySettings } from './settings-policy.js';
 import { resourceSettings } from './settings-resources.js';
 import { serviceSettings } from './settings-service.js';
 import { signInSettings } from './settings-sign-in.js';
@@ -10,6 +11,7 @@ import { workerSettings } from './settings-worker.js';
 export const settings = {
   ...serviceSettings,
   ...signInSettings,
+  ...policySettings,
   ...resourceSettings,
   ...workerSettings,
   ...fragmentSettings,

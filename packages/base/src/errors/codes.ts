@@ -87,7 +87,12 @@ export const errorCodes = {
     'NOT_FOUND',
     'The table has no such snapshot, branch or tag, or none at that time.',
   ),
-  ALREADY_EXISTS: row('user', 'ALREADY_EXISTS', 'A schema, table or view of this name exists already.'),
+  POLICY_NOT_FOUND: row('user', 'NOT_FOUND', 'No policy that SQL made has this name.'),
+  ALREADY_EXISTS: row(
+    'user',
+    'ALREADY_EXISTS',
+    'A schema, table, view or policy of this name exists already.',
+  ),
   SCHEMA_NOT_EMPTY: row(
     'user',
     'FAILED_PRECONDITION',
@@ -124,6 +129,22 @@ export const errorCodes = {
     true,
   ),
   PERMISSION_DENIED: row('user', 'PERMISSION_DENIED', 'The user may not do this.'),
+  POLICY_NOT_APPLICABLE: row(
+    'user',
+    'FAILED_PRECONDITION',
+    'A policy of a table cannot be applied to this statement or session: nothing of the table is answered.',
+  ),
+  POLICY_CHECK_FAILED: row(
+    'user',
+    'PERMISSION_DENIED',
+    'A row that a statement writes is one that a row filter of the table hides: nothing was written.',
+  ),
+  POLICY_CHANGED: row(
+    'user',
+    'FAILED_PRECONDITION',
+    'Policies or roles have changed since the statement was planned: plan it again.',
+    true,
+  ),
   INSECURE_TRANSPORT: row(
     'user',
     'UNAUTHENTICATED',

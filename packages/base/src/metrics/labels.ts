@@ -104,3 +104,10 @@ export type WorkerTaskOutcome = (typeof workerTaskOutcomes)[number];
 export const invocationOutcomes = ['ok', 'failed', 'lost'] as const;
 /** Of a function: `failed` by the fragment's own error, or nobody needed it any more; `lost`: to be run again. */
 export type InvocationOutcome = (typeof invocationOutcomes)[number];
+
+/** Where rules about who may see what come from. */
+export const policySources = ['sql', 'rules_file'] as const;
+export type PolicySource = (typeof policySources)[number];
+
+export const policyOutcomes = ['changed', 'failed'] as const;
+export type PolicyOutcome = (typeof policyOutcomes)[number];

@@ -35,6 +35,7 @@ import {
 } from './labels.js';
 import { type LambdaMetrics, lambdaMetrics } from './lambda-metrics.js';
 import { memoryPressure } from './memory-pressure.js';
+import { type PolicyMetrics, policyMetrics } from './policy-metrics.js';
 import { type TokenMetrics, tokenMetrics } from './token-metrics.js';
 import { type WorkerMetrics, workerMetrics } from './worker-metrics.js';
 
@@ -54,6 +55,7 @@ export interface Metrics
   extends FragmentMetrics,
     IdentityMetrics,
     LambdaMetrics,
+    PolicyMetrics,
     TokenMetrics,
     WorkerMetrics {
   readonly queryCount: LabelledCounter<{
@@ -106,6 +108,7 @@ export function createMetrics(): Metrics {
     ...tokenMetrics(registry),
     ...workerMetrics(registry),
     ...lambdaMetrics(registry),
+    ...policyMetrics(registry),
     text: () => registry.metrics(),
   };
 }

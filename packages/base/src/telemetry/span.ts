@@ -14,6 +14,7 @@ export type SpanName =
   | 'flight_sql.request'
   | 'svc.query'
   | 'svc.plan'
+  | 'svc.policy_rewrite'
   | 'dispatch_to_worker'
   | 'svc.worker.scan';
 

@@ -3,18 +3,26 @@ import type { StatementDescription } from '@svc/engine';
 import {
   type FragmentRequest,
   type FragmentTable,
-  type FragmentView,
   fragmentProtocolVersion,
   type WholeColumns,
 } from '@svc/fragment-fn';
 import type { ObjectStore } from '@svc/lake';
-import { deserializeQuery, inlineParameters, statementValueMacros, writeSerializedSql } from '@svc/sql';
+import {
+  deserializeQuery,
+  hasSample,
+  inlineParameters,
+  isLeakproofQuery,
+  statementValueMacros,
+  writeSerializedSql,
+} from '@svc/sql';
 import { type ResolvedFiles, withFileTables } from '../files/file-relations.js';
 import type { Session } from '../identity/session.js';
 import type { SessionSettings } from '../identity/session-settings.js';
+import { fragmentViews, type GuardMode, type ResolvedView } from '../policy/policy-view.js';
 import { hasExecutors } from '../scheduler/executors.js';
 import type { AnalyzedQuery } from './analyze.js';
 import { chooseJoinKeys } from './choose-join-keys.js';
+import type { AppliedPolicies } from './guard-relations.js';
 import { parameterLiterals } from './parameter-literals.js';
 import { planTables } from './plan-tables.js';
 import { ownerOf, type PlannerDependencies } from './planner-dependencies.js';
@@ -39,6 +47,7 @@ export interface QueryPlan {
   /** The tables of the fragment, as they were pinned. */
   readonly reads: readonly ResolvedTable[];
   readonly stub: StubPlan;
+  readonly policies: AppliedPolicies;
   readonly settings: SessionSettings;
 }
 
@@ -57,7 +66,8 @@ interface BoundQuery {
   /** What these are called in the statement. */
   readonly kept: readonly string[];
   readonly tables: readonly ResolvedTable[];
-  readonly views: readonly FragmentView[];
+  readonly views: readonly ResolvedView[];
+  readonly policies: AppliedPolicies;
   /** The session's as they were then: what is planned with them runs with them, whatever is SET meanwhile. */
   readonly settings: SessionSettings;
   /** Trusted statements that give now(), current_user and their kin one value for planning and running. */
@@ -83,7 +93,9 @@ async function bindQuery(
   };
   const { references, rewritten } = await pinReferences(dependencies, { parsed, gated: query.gated }, times);
   const relations = await resolveRelations(dependencies, { ...times, requests: references });
-  const { views, usesStatementValues } = relations;
+  const { views, policies, usesStatementValues } = relations;
+  if (policies.isGuarded && (policies.hasSample || hasSample(parsed)))
+    throw new QueryError('NOT_SUPPORTED', 'A sample cannot be taken where policies hide rows of a table.');
   if (query.gated.hasUnnamedColumns) refuseRowLineage(relations.tables);
   const tables = [...relations.tables, ...files.map(({ table }) => table)];
   const setup =
@@ -96,9 +108,13 @@ async function bindQuery(
         })
       : [];
   const changed = rewritten ?? (files.length === 0 ? undefined : writeSerializedSql(parsed, parsed.query));
-  const bound = { tables, views, settings, setup, parameters: given, kept: given.identifiers };
+  const bound = { tables, views, policies, settings, setup, parameters: given, kept: given.identifiers };
   if (changed === undefined) return { ...bound, sql: query.parsed.sql };
-  const lease = await dependencies.pool.lease({ owner: ownerOf(session), lane: 'small', signal });
+  const lease = await dependencies.pool.lease({
+    owner: ownerOf(session, dependencies.policies),
+    lane: 'small',
+    signal,
+  });
   try {
     const sql = await lease.queryText(deserializeQuery, [changed], signal);
     return {
@@ -122,7 +138,7 @@ function refuseRowLineage(tables: readonly ResolvedTable[]): void {
 
 /** The files that the statement names, as tables. */
 async function resolveFiles(
-  { files }: PlannerDependencies,
+  { files, policies }: PlannerDependencies,
   { gated }: AnalyzedQuery,
   session: Session,
   signal: AbortSignal,
@@ -130,7 +146,7 @@ async function resolveFiles(
   const { fileReads } = gated;
   if (fileReads.length === 0) return [];
   if (files === undefined) throw new QueryError('INTERNAL_ERROR', 'Files are read by the command line only.');
-  return await files.resolve(fileReads, { owner: ownerOf(session), signal });
+  return await files.resolve(fileReads, { owner: ownerOf(session, policies), signal });
 }
 
 /** Result schema and parameters of a query, without planning its scans. */
@@ -142,7 +158,11 @@ export async function describeQueryStatement(
   const bound = await bindQuery(dependencies, options, true);
   const description = await describeBound(dependencies, options, bound);
   if (pointsWithParameters(query.gated).length === 0) return description;
-  const lease = await dependencies.pool.lease({ owner: ownerOf(session), lane: 'small', signal });
+  const lease = await dependencies.pool.lease({
+    owner: ownerOf(session, dependencies.policies),
+    lane: 'small',
+    signal,
+  });
   try {
     const { kept } = bound;
     return await describeAllParameters(lease, { description, kept, gated: query.gated }, signal);
@@ -162,13 +182,13 @@ async function describeBound(
   bound: BoundQuery,
 ): Promise<StatementDescription> {
   try {
-    return (await planBound(dependencies, options, bound)).description;
+    return (await planBound(dependencies, options, bound)).stub.description;
   } catch (error) {
     const isGuess = bound.tables.some((table) => table.everyColumn !== undefined);
     if (!isGuess || !(error instanceof QueryError) || error.code !== 'BINDING_ERROR') throw error;
     const tables = bound.tables.map((table) => ({ ...table, columns: table.everyColumn ?? table.columns }));
     return await planBound(dependencies, options, { ...bound, tables }).then(
-      ({ description }) => description,
+      ({ stub }) => stub.description,
       () => Promise.reject(error),
     );
   }
@@ -187,10 +207,45 @@ function bindingTooLong(): QueryError {
   );
 }
 
+interface BoundPlan {
+  readonly stub: StubPlan;
+  readonly guardMode: GuardMode;
+}
+
+/**
+ * Where policies hide rows, they are hidden by a view like any other only if nothing of the statement can tell of them, in
+ * the text and in the plan; else by one that the engine moves no condition into.
+ */
 async function planBound(
-  { pool, plans, distribution }: PlannerDependencies,
-  { query, session, signal }: PlanOptions,
+  dependencies: PlannerDependencies,
+  options: PlanOptions,
   bound: BoundQuery,
+): Promise<BoundPlan> {
+  const { query } = options;
+  const plan = (guardMode: GuardMode) => planGuarded(dependencies, options, { ...bound, guardMode });
+  if (!bound.policies.isGuarded) return { stub: await plan('plain'), guardMode: 'plain' };
+  const isLeakproof =
+    isLeakproofQuery(query.parsed, { isView: false }) &&
+    bound.views.every((view) => view.isLeakproof !== false);
+  if (isLeakproof) {
+    const stub = await plan('plain');
+    if (stub.guardProblem === undefined) return { stub, guardMode: 'plain' };
+  }
+  const stub = await plan('barrier');
+  if (stub.guardProblem === undefined) return { stub, guardMode: 'barrier' };
+  dependencies.policies?.logger.log('error', 'statement refused: its plan may compute on hidden rows', {
+    error_detail: stub.guardProblem,
+  });
+  throw new QueryError(
+    'NOT_SUPPORTED',
+    'The statement cannot be run where policies hide rows: it cannot be shown that it looks at none of them. Write it in a simpler way.',
+  );
+}
+
+async function planGuarded(
+  { pool, plans, distribution, policies }: PlannerDependencies,
+  { query, session, signal }: PlanOptions,
+  bound: BoundQuery & { readonly guardMode: GuardMode },
 ): Promise<StubPlan> {
   const { identifiers, values: parameters } = bound.parameters;
   const literals =
@@ -204,7 +259,7 @@ async function planBound(
     keepPlan: distribution !== undefined && hasExecutors(distribution.executors),
     inlinedSql: literals && inlineParameters(bound.sql, literals),
     onLease: async (body) => {
-      const lease = await pool.lease({ owner: ownerOf(session), lane: 'small', signal });
+      const lease = await pool.lease({ owner: ownerOf(session, policies), lane: 'small', signal });
       using link = linkAbort(signal, maxBindingMs, bindingTooLong);
       try {
         return await body(lease, link.signal);
@@ -222,13 +277,15 @@ export async function planQuery(dependencies: PlannerDependencies, options: Plan
   const { session, signal } = options;
   const bound = await bindQuery(dependencies, options);
   const { values: parameters } = bound.parameters;
-  const owner = ownerOf(session);
-  const stub = await planBound(dependencies, options, bound);
+  const owner = ownerOf(session, dependencies.policies);
+  const { stub, guardMode } = await planBound(dependencies, options, bound);
+  const { isGuarded } = bound.policies;
   const tables = await planTables(dependencies, bound.tables, stub.requests, signal);
   const { settings } = bound;
-  const wholeColumns = wholeColumnsOf(stub, tables);
+  const wholeColumns = isGuarded ? undefined : wholeColumnsOf(stub, tables);
   const stores = bound.tables.map(storeOf);
-  const joinKeys = await chooseJoinKeys(stub.joinKeys, {
+  // How much of a table is read must not depend on rows that are hidden.
+  const joinKeys = await chooseJoinKeys(isGuarded ? [] : stub.joinKeys, {
     tables,
     stores,
     pruning: dependencies.keyPruning,
@@ -239,9 +296,10 @@ export async function planQuery(dependencies: PlannerDependencies, options: Plan
     settings,
     stores,
     reads: bound.tables,
+    policies: bound.policies,
     fragment: {
       ...engineSession(bound.tables, settings),
-      views: bound.views,
+      views: fragmentViews(bound.views, guardMode),
       protocolVersion: fragmentProtocolVersion,
       fragmentId: 0,
       lane: statementLane(options.query),

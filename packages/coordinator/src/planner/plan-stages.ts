@@ -31,6 +31,7 @@ export async function planStages(
 ): Promise<StageDecision> {
   const { fragment, stores, stub } = plan;
   const { distribution: rules } = dependencies;
+  if (plan.policies.isGuarded) return guardedPlace(plan, rules, execution);
   const place = choosePlace({
     ...{ execution, rules, stores, tables: fragment.tables },
     isWholeColumns: fragment.wholeColumns !== undefined,
@@ -56,6 +57,25 @@ export async function planStages(
     if (!(error instanceof PlanNotUnderstood)) throw error;
     return undivided(error.message);
   }
+}
+
+/**
+ * Whole, and where it was asked for or here: whether it is worth another place depends on what is hidden, and so would the
+ * reason. Its views go along, barriers and all.
+ */
+function guardedPlace(
+  { fragment, stores }: QueryPlan,
+  rules: DistributionRules | undefined,
+  execution: ExecutionPlace,
+): StageDecision {
+  const reason = 'policies hide rows of its tables';
+  const place = choosePlace({ execution, rules, stores, tables: fragment.tables, isWholeColumns: false });
+  if (execution !== 'workers' || place.kind === 'here') return { stages: undefined, reason };
+  const scans = new Map<string, PlannedStageScan>();
+  return {
+    stages: { plan: wholePlan(fragment.sql), isWhole: true, scans, kinds: ['workers'], isForced: true },
+    reason,
+  };
 }
 
 /** Its engine has threads for all of a statement: parts of it would only cost what brings them together. */

@@ -3,7 +3,7 @@ import { QueryError } from '@svc/base';
 import type { FragmentTable } from '@svc/fragment-fn';
 import type { ScanRequest } from '@svc/sql';
 import type { PlannerDependencies } from './planner-dependencies.js';
-import type { IcebergSource, ResolvedTable } from './resolve-tables.js';
+import { type IcebergSource, type ResolvedTable, shownName } from './resolve-tables.js';
 
 /** One request per table. Throws UNSUPPORTED_TABLE_FEATURE, and what planning a scan throws. */
 export async function planTables(
@@ -15,6 +15,11 @@ export async function planTables(
   return await Promise.all(
     tables.map((table, index) => {
       const request = requests[index] ?? { columns: undefined, filters: [] };
+      // What metadata says of rows it says of hidden ones too: they are all read.
+      if (table.isGuarded === true) {
+        const { use: _use, ...whole } = request;
+        return planTable(dependencies, table, whole, signal);
+      }
       return planTable(dependencies, table, request, signal);
     }),
   );
@@ -53,12 +58,13 @@ function refuseUnsupportedColumns(
   { fields }: IcebergSource,
   request: ScanRequest,
 ): void {
+  const { schema, table: shown } = shownName(table);
   const read = request.columns?.map(([name]) => name?.toLowerCase());
   for (const { name, type } of fields) {
     if (type.kind === 'unsupported' && (read === undefined || read.includes(name.toLowerCase()))) {
       throw new QueryError(
         'UNSUPPORTED_TABLE_FEATURE',
-        `Column "${name}" of ${table.schema}.${table.table} has the type ${type.text}, which cannot be read; select the other columns by name.`,
+        `Column "${name}" of ${schema}.${shown} has the type ${type.text}, which cannot be read; select the other columns by name.`,
       );
     }
   }

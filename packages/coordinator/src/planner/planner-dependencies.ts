@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+import type { Logger } from '@svc/base';
 import type { EnginePool } from '@svc/engine';
 import type { FragmentLimits } from '@svc/fragment-fn';
 import type { KeyPruning, MetadataFiles, ObjectStore, TableScan, WritableCatalog } from '@svc/lake';
@@ -5,6 +7,8 @@ import type { ScanRequest } from '@svc/sql';
 import type { CatalogDirectory } from '../catalogs/catalog-directory.js';
 import type { FileRelations } from '../files/file-relations.js';
 import type { Session } from '../identity/session.js';
+import { type PolicyEnforcer, policyStamp } from '../policy/policy-enforcer.js';
+import type { PolicyTexts } from '../policy/policy-texts.js';
 import type { Executors } from '../scheduler/executors.js';
 import type { Analyzer } from './analyze.js';
 import type { IcebergSource, ResolvedTable } from './resolve-tables.js';
@@ -22,6 +26,8 @@ export interface PlannerDependencies {
   readonly analyzer: Analyzer;
   readonly limits: FragmentLimits;
   readonly now: () => Date;
+  /** Absent: nobody's rows are hidden, as in the command line. */
+  readonly policies?: PolicyApplication | undefined;
   /** Absent: statements run here. */
   readonly distribution?: DistributionRules | undefined;
   /** Only the command line reads files that a statement names. */
@@ -49,7 +55,16 @@ export interface DistributionRules {
   readonly broadcastBytes: number;
 }
 
-/** Whose engine instance a statement may run in. */
-export function ownerOf(session: Session): string {
-  return session.identity.username;
+/** What applies policies to statements. */
+export interface PolicyApplication {
+  readonly enforcer: PolicyEnforcer;
+  readonly texts: PolicyTexts;
+  readonly logger: Logger;
+}
+
+/** Whose engine instance a statement may run in: other policies or roles get another one. */
+export function ownerOf(session: Session, policies: PolicyApplication | undefined): string {
+  const { username } = session.identity;
+  if (policies === undefined) return username;
+  return `${username} ${hash('sha256', policyStamp(policies.enforcer, session), 'hex').slice(0, 16)}`;
 }

@@ -4,23 +4,46 @@
  * the user who asks now.
  */
 import { QueryError } from '@svc/base';
-import type { FragmentView } from '@svc/fragment-fn';
-import { type LoadedView, mapConcurrently } from '@svc/lake';
-import { deserializeQuery, rewriteTables, tableKey, writeSerializedSql } from '@svc/sql';
+import { engineColumns } from '@svc/fragment-fn';
+import { type LoadedTable, type LoadedView, mapConcurrently, type TableIdentifier } from '@svc/lake';
+import {
+  deserializeQuery,
+  hasSample,
+  isLeakproofQuery,
+  rewriteTables,
+  type TableReference,
+  type TableTarget,
+  tableKey,
+  writeSerializedSql,
+} from '@svc/sql';
 import type { CatalogDirectory } from '../catalogs/catalog-directory.js';
 import { loadingOnce } from '../catalogs/loading-once.js';
 import type { SessionSettings } from '../identity/session-settings.js';
 import { engineSchemaName, isInformationSchema } from '../information-schema/names.js';
+import { permittedCatalogs } from '../policy/permitted-catalogs.js';
+import { denied } from '../policy/policy-enforcer.js';
+import { hiddenName, type ResolvedView, wrappedSql } from '../policy/policy-view.js';
+import { viewSecurityProperty } from '../policy/view-security.js';
 import type { AnalyzedQuery } from './analyze.js';
+import {
+  type AppliedPolicies,
+  type GuardOptions,
+  guardingView,
+  hiddenTable,
+  noPolicies,
+  StatementPolicies,
+  type Target,
+} from './guard-relations.js';
 import { placeOf, schemaName, type TablePlace } from './names.js';
 import { ownerOf, type PlannerDependencies } from './planner-dependencies.js';
 import { readView } from './read-view.js';
 import {
   addMetadataTable,
-  addTable,
+  addResolved,
   type ResolvedTable,
   type ResolvedTables,
   relationKey,
+  resolveOne,
   type TableRequest,
 } from './resolve-tables.js';
 import { pinReference, type TimeTravelOptions } from './time-travel.js';
@@ -28,7 +51,8 @@ import { pinReference, type TimeTravelOptions } from './time-travel.js';
 export interface ResolvedRelations {
   readonly tables: readonly ResolvedTable[];
   /** Each one behind those that it reads. */
-  readonly views: readonly FragmentView[];
+  readonly views: readonly ResolvedView[];
+  readonly policies: AppliedPolicies;
   /** Whether a view has now(), current_user or their kin in it. */
   readonly usesStatementValues: boolean;
 }
@@ -43,8 +67,11 @@ interface Resolving extends TimeTravelOptions {
   readonly dependencies: PlannerDependencies;
   /** Answers each table as it was when the statement first asked for it. */
   readonly catalogs: CatalogDirectory;
+  /** The same, as far as the user may read. */
+  readonly permitted: CatalogDirectory;
+  readonly policies: StatementPolicies | undefined;
   readonly tables: ResolvedTables;
-  readonly views: Map<string, FragmentView>;
+  readonly views: Map<string, ResolvedView>;
   usesStatementValues: boolean;
   /** So many references within views have been named. */
   pinnedCount: number;
@@ -56,19 +83,29 @@ export async function resolveRelations(
   { requests, ...options }: RelationsToResolve,
 ): Promise<ResolvedRelations> {
   const { session } = options;
+  const catalogs = loadingOnce(dependencies.catalogsOf(session));
+  const enforcer = dependencies.policies?.enforcer;
+  const policies = enforcer && new StatementPolicies(enforcer, enforcer.identityOf(session));
   const state: Resolving = {
     ...options,
     dependencies,
-    catalogs: loadingOnce(dependencies.catalogsOf(session)),
+    catalogs,
+    permitted: enforcer === undefined ? catalogs : permittedCatalogs(catalogs, enforcer, session),
+    policies,
     tables: new Map(),
     views: new Map(),
     usesStatementValues: false,
     pinnedCount: 0,
   };
   await loadBeside(state, requests, session.settings);
-  for (const request of requests) await resolve(state, request, session.settings, []);
-  const { usesStatementValues } = state;
-  return { tables: [...state.tables.values()], views: [...state.views.values()], usesStatementValues };
+  for (const request of requests)
+    await resolve(state, request, { settings: session.settings, path: [], access: 'asked' });
+  return {
+    tables: [...state.tables.values()],
+    views: [...state.views.values()],
+    usesStatementValues: state.usesStatementValues,
+    policies: policies?.applied ?? noPolicies,
+  };
 }
 
 /** Of a catalog far away each load takes its time: these do not wait for each other. */
@@ -93,30 +130,115 @@ async function loadBeside(
   await mapConcurrently(requests, { maxConcurrent: maxConcurrentLoads }, load);
 }
 
-/** `path`: the views that are being resolved, from the outermost. */
-async function resolve(
-  state: Resolving,
-  request: TableRequest,
-  settings: SessionSettings,
-  path: readonly string[],
-): Promise<void> {
-  const { dependencies, catalogs, signal } = state;
+/**
+ * How something is named: by who asks, whose policies hold for it; or behind a policy or a view of its definer, where what
+ * there is lies hidden and is whole.
+ */
+type Access = 'asked' | 'behind';
+
+interface Naming {
+  readonly settings: SessionSettings;
+  /** The views that are being resolved, from the outermost. */
+  readonly path: readonly string[];
+  readonly access: Access;
+}
+
+async function resolve(state: Resolving, request: TableRequest, naming: Naming): Promise<void> {
+  const { dependencies, signal } = state;
+  const { settings, access } = naming;
+  const catalogs = access === 'asked' ? state.permitted : state.catalogs;
+  const place = placeOf(request.name, settings, catalogs);
   try {
-    await addTable(state.tables, request, { settings, catalogs, signal });
+    const table = await resolveOne(request, { settings, catalogs, signal });
+    await addTable(state, table, naming);
   } catch (error) {
     if (!(error instanceof QueryError) || error.code !== 'TABLE_NOT_FOUND') throw error;
-    const place = placeOf(request.name, settings, catalogs);
     const isInformation = isInformationSchema(place.identifier.namespace);
     if (isInformation) throw error;
-    const view = await findView(state, place);
-    if (view !== undefined) return await addView(state, { request, settings, place, view, path });
+    const view = await findView(catalogs, place, signal);
+    if (view !== undefined) return await addView(state, { request, naming, place, view });
+    if (access === 'behind') throw error;
     const { metadataFiles } = dependencies;
-    if (!(await addMetadataTable(state.tables, request, { settings, catalogs, signal, metadataFiles })))
+    const { catalog } = place;
+    const permit = (about: LoadedTable): void => {
+      const target = targetOf(catalog, about.identifier);
+      if (state.policies?.restrictionOf(target, about) !== undefined)
+        throw denied({ ...target, table: place.identifier.name }, 'SELECT');
+    };
+    if (
+      !(await addMetadataTable(state.tables, request, { settings, catalogs, signal, metadataFiles, permit }))
+    )
       throw error;
   }
 }
 
-async function findView({ catalogs, signal }: Resolving, place: TablePlace): Promise<LoadedView | undefined> {
+async function addTable(state: Resolving, table: ResolvedTable, { access }: Naming): Promise<void> {
+  const { source } = table;
+  if (state.policies === undefined || source.kind !== 'iceberg') {
+    addResolved(state.tables, table);
+    return;
+  }
+  if (access === 'behind') {
+    state.policies.isGuarded = true;
+    addResolved(state.tables, hiddenTable(table));
+    return;
+  }
+  const { loaded } = source;
+  const target = targetOf(table.catalog, loaded.identifier);
+  const restriction = state.policies.restrictionOf(target, loaded);
+  if (restriction === undefined) {
+    addResolved(state.tables, table);
+    return;
+  }
+  state.policies.isGuarded = true;
+  const hidden = hiddenTable(table);
+  addResolved(state.tables, hidden);
+  await addGuard(state, { restriction, target, viewName: table.table, columns: hidden.columns });
+}
+
+/** Makes the view under the relation's own name, over what lies hidden. */
+async function addGuard(
+  state: Resolving,
+  guarded: Pick<GuardOptions, 'restriction' | 'target' | 'viewName' | 'columns'>,
+): Promise<void> {
+  const { dependencies, session, signal, policies } = state;
+  const { target, viewName } = guarded;
+  const key = relationKey(target.catalog, target.schema, viewName);
+  if (state.views.has(key) || policies === undefined || dependencies.policies === undefined) return;
+  const { view, usesStatementValues } = await guardingView({
+    ...guarded,
+    texts: dependencies.policies.texts,
+    identity: policies.identity,
+    owner: ownerOf(session, dependencies.policies),
+    signal,
+    mapping: (reference) => addMapping(state, reference, target),
+  });
+  state.usesStatementValues ||= usesStatementValues;
+  state.views.set(key, view);
+}
+
+/** A table that a policy asks for: loaded as the user who asks, and no policy holds for it. */
+async function addMapping(state: Resolving, reference: TableReference, target: Target): Promise<TableTarget> {
+  const { session, catalogs, signal } = state;
+  const settings = { ...session.settings, catalog: target.catalog, schema: target.schema };
+  const { identifier } = placeOf(reference, settings, catalogs);
+  if (isInformationSchema(identifier.namespace))
+    throw new QueryError('NOT_SUPPORTED', 'A policy reads tables only, and none of information_schema.');
+  const request = { name: reference, pin: { kind: 'current' } } as const;
+  const table = await resolveOne(request, { settings, catalogs, signal });
+  addResolved(state.tables, hiddenTable(table));
+  return hiddenName(table);
+}
+
+function targetOf(catalog: string, { namespace, name }: TableIdentifier): Target {
+  return { catalog, schema: schemaName(namespace), table: name };
+}
+
+async function findView(
+  catalogs: CatalogDirectory,
+  place: TablePlace,
+  signal: AbortSignal,
+): Promise<LoadedView | undefined> {
   try {
     const { catalog } = catalogs.get(place.catalog);
     return await catalog.loadView(place.identifier, { signal });
@@ -128,27 +250,63 @@ async function findView({ catalogs, signal }: Resolving, place: TablePlace): Pro
 
 interface ViewToAdd {
   readonly request: TableRequest;
-  readonly settings: SessionSettings;
+  readonly naming: Naming;
   readonly place: TablePlace;
   readonly view: LoadedView;
-  readonly path: readonly string[];
 }
 
-async function addView(state: Resolving, { request, settings, place, view, path }: ViewToAdd): Promise<void> {
+async function addView(state: Resolving, { request, naming, place, view }: ViewToAdd): Promise<void> {
+  const { settings, path, access } = naming;
   const { catalog, identifier } = place;
   const schema = schemaName(identifier.namespace);
-  const key = relationKey(catalog, schema, request.name.table);
+  const asked = { catalog, schema, table: request.name.table };
   const name = `${catalog}.${schema}.${view.identifier.name}`;
   if (request.pin.kind !== 'current')
     throw new QueryError('NOT_SUPPORTED', `${name} is a view: only tables have a history to read.`);
-  if (state.views.has(key)) return;
-  if (path.includes(key))
-    throw new QueryError(
-      'BINDING_ERROR',
-      `The view ${name} reads itself, through ${path.length - 1} others.`,
+  const target = targetOf(catalog, view.identifier);
+  const restriction = access === 'asked' ? state.policies?.restrictionOf(target) : undefined;
+  const placed = access === 'behind' || restriction !== undefined ? hiddenName(asked) : asked;
+  const key = relationKey(placed.catalog, placed.schema, placed.table);
+  if (!state.views.has(key)) {
+    if (path.includes(key))
+      throw new QueryError(
+        'BINDING_ERROR',
+        `The view ${name} reads itself, through ${path.length - 1} others.`,
+      );
+    if (path.length >= maxDepth)
+      throw new QueryError('NOT_SUPPORTED', `The view ${name} is the ${maxDepth + 1}th inside of another.`);
+    state.views.set(
+      key,
+      await viewOf(state, { view, name, catalog, settings, placed, path: [...path, key] }),
     );
-  if (path.length >= maxDepth)
-    throw new QueryError('NOT_SUPPORTED', `The view ${name} is the ${maxDepth + 1}th inside of another.`);
+  }
+  if (restriction === undefined || state.policies === undefined) return;
+  state.policies.isGuarded = true;
+  const columns = engineColumns(view.metadata.schema.fields);
+  await addGuard(state, { restriction, target, viewName: asked.table, columns });
+}
+
+/** Adds what the view reads, and answers it. */
+async function viewOf(
+  state: Resolving,
+  {
+    view,
+    name,
+    catalog,
+    settings,
+    placed,
+    path,
+  }: {
+    readonly view: LoadedView;
+    /** For messages. */
+    readonly name: string;
+    readonly catalog: string;
+    readonly settings: SessionSettings;
+    readonly placed: Pick<ResolvedView, 'catalog' | 'schema' | 'table'>;
+    readonly path: readonly string[];
+  },
+): Promise<ResolvedView> {
+  const { policies } = state;
   const { currentVersion } = view.metadata;
   const { defaultCatalog, defaultNamespace } = currentVersion;
   const own: SessionSettings = {
@@ -157,9 +315,12 @@ async function addView(state: Resolving, { request, settings, place, view, path 
     schema: defaultNamespace.length === 0 ? undefined : schemaName(defaultNamespace),
   };
   const { analyzer } = state.dependencies;
-  const owner = ownerOf(state.session);
+  const owner = ownerOf(state.session, state.dependencies.policies);
   const { query, answer } = await readView({ analyzer, view, name, owner, signal: state.signal });
   refuseInView(query, name);
+  const isDefiner = policies !== undefined && isOfDefiner(view);
+  if (isDefiner) policies.isGuarded = true;
+  if (policies !== undefined && hasSample(query.parsed)) policies.hasSample = true;
   const { namesRowLineage } = query.gated;
   const viewNames = new Map<string, string>();
   const requests: TableRequest[] = [];
@@ -170,15 +331,22 @@ async function addView(state: Resolving, { request, settings, place, view, path 
     requests.push({ ...request, namesRowLineage });
   }
   await loadBeside(state, requests, own);
-  for (const request of requests) await resolve(state, request, own, [...path, key]);
+  const access = isDefiner ? 'behind' : 'asked';
+  for (const request of requests) await resolve(state, request, { settings: own, path, access });
   state.usesStatementValues ||= query.gated.usesStatementValues;
-  state.views.set(key, {
-    catalog,
-    schema,
-    table: request.name.table,
+  const sql = answer(await qualifiedSql(state, query, own, { viewNames, access }));
+  return {
+    ...placed,
     columns: view.metadata.schema.fields.map((field) => field.name),
-    sql: answer(await qualifiedSql(state, query, own, viewNames)),
-  });
+    // What the view itself leaves out is hidden too where its reader may not see the tables.
+    ...(isDefiner ? { sql: wrappedSql(sql), guard: {} } : { sql }),
+    isLeakproof: isLeakproofQuery(query.parsed, { isView: true }),
+  };
+}
+
+/** A view of its definer: what it reads is not asked of its reader's policies, as its reader's only door to it. */
+function isOfDefiner({ metadata }: LoadedView): boolean {
+  return metadata.properties.get(viewSecurityProperty)?.toLowerCase() === 'definer';
 }
 
 function refuseInView({ gated }: AnalyzedQuery, name: string): void {
@@ -191,14 +359,19 @@ async function qualifiedSql(
   { dependencies, session, catalogs, signal }: Resolving,
   { parsed }: AnalyzedQuery,
   settings: SessionSettings,
-  viewNames: ReadonlyMap<string, string>,
+  { viewNames, access }: { readonly viewNames: ReadonlyMap<string, string>; readonly access: Access },
 ): Promise<string> {
   const query = rewriteTables(parsed, (reference) => {
     const { catalog, identifier } = placeOf(reference, settings, catalogs);
     const schema = engineSchemaName(schemaName(identifier.namespace));
-    return { catalog, schema, table: viewNames.get(tableKey(reference)) ?? identifier.name };
+    const name = { catalog, schema, table: viewNames.get(tableKey(reference)) ?? identifier.name };
+    return access === 'behind' && !isInformationSchema(identifier.namespace) ? hiddenName(name) : name;
   });
-  const lease = await dependencies.pool.lease({ owner: ownerOf(session), lane: 'small', signal });
+  const lease = await dependencies.pool.lease({
+    owner: ownerOf(session, dependencies.policies),
+    lane: 'small',
+    signal,
+  });
   try {
     return await lease.queryText(deserializeQuery, [writeSerializedSql(parsed, query)], signal);
   } finally {

@@ -43,6 +43,19 @@ export interface ResolvedTable {
   /** Only the optimiser's guess depends on it. */
   readonly rowCount: bigint;
   readonly source: TableSource;
+  /** Its rows are not all the user's to see: nothing is answered or told of them but through its view. */
+  readonly isGuarded?: boolean;
+  /** What people call it, where the engine calls it something else. */
+  readonly shown?: { readonly catalog: string; readonly schema: string; readonly table: string };
+}
+
+export function shownName({
+  shown,
+  catalog,
+  schema,
+  table,
+}: Pick<ResolvedTable, 'shown' | 'catalog' | 'schema' | 'table'>) {
+  return shown ?? { catalog, schema, table };
 }
 
 export type TableSource = IcebergSource | DeltaSource | ComputedSource | FilesSource;
@@ -90,17 +103,8 @@ interface ResolveOptions {
 /** Tables by their names, however often and in whatever case they are named. */
 export type ResolvedTables = Map<string, ResolvedTable>;
 
-/** Loads one more table, unless it is there. Throws TABLE_NOT_FOUND and the like, naming it as written. */
-export async function addTable(
-  resolved: ResolvedTables,
-  request: TableRequest,
-  options: ResolveOptions,
-): Promise<void> {
-  addResolved(resolved, await resolveOne(request, options));
-}
-
 /** Throws NOT_SUPPORTED for tables that the engine could not tell apart. */
-function addResolved(resolved: ResolvedTables, table: ResolvedTable): void {
+export function addResolved(resolved: ResolvedTables, table: ResolvedTable): void {
   const key = relationKey(table.catalog, table.schema, table.table);
   const other = resolved.get(key);
   if (other !== undefined && !isSameTable(other.source, table.source)) {
@@ -121,12 +125,13 @@ function addResolved(resolved: ResolvedTables, table: ResolvedTable): void {
 export async function addMetadataTable(
   resolved: ResolvedTables,
   { name, pin, viewName }: TableRequest,
-  { settings, catalogs, signal, metadataFiles }: ResolveOptions & MetadataTableOptions,
+  { settings, catalogs, signal, metadataFiles, permit }: ResolveOptions & MetadataTableOptions,
 ): Promise<boolean> {
   const place = placeOf(name, settings, catalogs);
   const { catalog } = catalogs.get(place.catalog);
   const found = await findMetadataTable(place, catalog, { pin, signal });
   if (found === undefined) return false;
+  permit(found.loaded);
   const { table, loaded, name: shownName } = found;
   addResolved(resolved, {
     catalog: place.catalog,
@@ -151,6 +156,8 @@ export async function addMetadataTable(
 
 export interface MetadataTableOptions {
   readonly metadataFiles: MetadataFiles;
+  /** Throws where the user may not know what there is to tell of the table. */
+  permit(about: LoadedTable): void;
 }
 
 /** What the rows of one metadata table may take in a statement. */
@@ -203,7 +210,8 @@ function loadedOf(source: TableSource): LoadedTable | undefined {
   }
 }
 
-async function resolveOne(
+/** Loads a table. Throws TABLE_NOT_FOUND and the like, naming it as written. */
+export async function resolveOne(
   { name, pin, viewName, isAnyPoint = false, namesRowLineage = false }: TableRequest,
   { settings, catalogs, signal }: ResolveOptions,
 ): Promise<ResolvedTable> {

@@ -46,12 +46,22 @@ export async function planWithCache({ cache, onLease, ...options }: CachedPlanOp
 
 type PlanIdentity = Omit<StubPlanOptions, 'lease' | 'signal'>;
 
-function keyOf({ sql, inlinedSql, tables, views, settings, parameters, keepPlan }: PlanIdentity): string {
+function keyOf({
+  sql,
+  inlinedSql,
+  tables,
+  views,
+  guardMode,
+  settings,
+  parameters,
+  keepPlan,
+}: PlanIdentity): string {
   const shapes = tables.map((table) => [
     table.catalog,
     table.schema,
     table.table,
     String(table.rowCount),
+    table.isGuarded === true,
     table.columns.map(({ name, type }) => [name, type]),
   ]);
   const identity = [
@@ -61,7 +71,9 @@ function keyOf({ sql, inlinedSql, tables, views, settings, parameters, keepPlan 
     settings.schema ?? null,
     settings.timeZone,
     shapes,
+    // What policies say for this user is in their views.
     views,
+    guardMode,
     keepPlan,
   ];
   const text = JSON.stringify(identity);

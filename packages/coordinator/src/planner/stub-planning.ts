@@ -9,7 +9,7 @@ import type { EngineLease, StatementDescription } from '@svc/engine';
 import {
   type FragmentJoinKeys,
   type FragmentKey,
-  type FragmentView,
+  qualified,
   sessionStatements,
   stubFileSql,
   stubViewSql,
@@ -17,9 +17,12 @@ import {
 } from '@svc/fragment-fn';
 import {
   executionSettings,
+  type GuardingView,
+  guardProblem,
   joinKeys,
   type KeyColumn,
   type PlainColumns,
+  type PlanNode,
   PlanNotUnderstood,
   type PlannedJoinKeys,
   type PlannedScan,
@@ -33,6 +36,8 @@ import {
 } from '@svc/sql';
 import type { SessionSettings } from '../identity/session-settings.js';
 import { engineSchemaName } from '../information-schema/names.js';
+import { notApplicable } from '../policy/compile-expressions.js';
+import { fragmentViews, type GuardMode, hasBarrier, type ResolvedView } from '../policy/policy-view.js';
 import { type KeptPlan, keepPlan } from './kept-plan.js';
 import type { ResolvedTable } from './resolve-tables.js';
 
@@ -49,6 +54,8 @@ export interface StubPlan {
   readonly wholeColumns: readonly string[] | undefined;
   /** Where it was asked for, and is understood. */
   readonly kept: KeptPlan | undefined;
+  /** Why the plan does not keep hidden rows from the statement; the statement is not to be run so. */
+  readonly guardProblem: string | undefined;
 }
 
 /** As the fragment will have them, whose tables are the statement's. */
@@ -58,7 +65,9 @@ export interface StubPlanOptions {
   readonly lease: EngineLease;
   readonly sql: string;
   readonly tables: readonly ResolvedTable[];
-  readonly views: readonly FragmentView[];
+  readonly views: readonly ResolvedView[];
+  /** How the views of policies keep hidden rows hidden. */
+  readonly guardMode: GuardMode;
   readonly settings: SessionSettings;
   /** Trusted statements to run before the statement is bound. */
   readonly setup: readonly string[];
@@ -74,7 +83,7 @@ export interface StubPlanOptions {
 const everything: ScanRequest = { columns: undefined, filters: [] };
 const nothingKnown = {
   ...{ joinKeys: [], withoutPushdown: undefined, settings: [], wholeColumns: undefined },
-  kept: undefined,
+  ...{ kept: undefined, guardProblem: undefined },
 };
 
 /**
@@ -93,7 +102,15 @@ export async function planOnStubs(options: StubPlanOptions): Promise<StubPlan> {
   if (pushdown.kind === 'unknown') {
     const requests = tables.map(() => everything);
     const settings = executionSettings(undefined);
-    return { ...nothingKnown, description, requests, settings, withoutPushdown: pushdown.reason };
+    const guardProblem = options.views.some(({ guard }) => guard !== undefined) ? pushdown.reason : undefined;
+    return {
+      ...nothingKnown,
+      description,
+      requests,
+      settings,
+      withoutPushdown: pushdown.reason,
+      guardProblem,
+    };
   }
   const requests = stubs.map((stub) =>
     mergeRequests(pushdown.scans.filter((scan) => scan.stubFile === stub)),
@@ -105,7 +122,11 @@ export async function planOnStubs(options: StubPlanOptions): Promise<StubPlan> {
   // What is planned with a parameter in it is a plan for any value.
   const isComplete = parameters === undefined || options.inlinedSql !== undefined;
   const kept = options.keepPlan && isComplete ? keepPlan(answer, stubs) : undefined;
-  return { description, requests, joinKeys: keys, settings, withoutPushdown: undefined, wholeColumns, kept };
+  return {
+    ...{ description, requests, joinKeys: keys, settings, wholeColumns, kept },
+    withoutPushdown: undefined,
+    guardProblem: await checkGuards(options, pushdown.plan, stubs),
+  };
 }
 
 /** A table that is scanned several times is no target: what one join does not need another may. */
@@ -128,6 +149,7 @@ function tableJoinKeys(
 type Pushdown =
   | {
       readonly kind: 'known';
+      readonly plan: PlanNode;
       readonly scans: readonly PlannedScan[];
       readonly keys: readonly PlannedJoinKeys[];
       readonly plain: PlainColumns | undefined;
@@ -140,6 +162,7 @@ function readPushdown(answer: string): Pushdown {
     const plan = readPlan(answer);
     return {
       kind: 'known',
+      plan,
       scans: scanRequests(plan),
       keys: joinKeys(plan),
       plain: plainColumns(plan),
@@ -186,6 +209,7 @@ async function createStubs({
   views,
   settings,
   setup,
+  guardMode,
   signal,
 }: StubPlanOptions): Promise<readonly string[]> {
   const files: string[] = [];
@@ -202,9 +226,55 @@ async function createStubs({
     const path = files[index];
     if (path !== undefined) statements.push(stubViewSql(table, path, table.columns, table.rowCount));
   });
-  statements.push(...setup, ...views.map(viewSql));
+  statements.push(...setup);
+  if (views.every(({ guard }) => guard === undefined)) statements.push(...views.map(viewSql));
   if (statements.length > 0) await lease.execute(statements, signal);
+  if (views.some(({ guard }) => guard !== undefined)) await createGuards(lease, { views, guardMode, signal });
   return files;
+}
+
+/** The views one by one, so that a policy that does not fit its table is told from what the user says. */
+async function createGuards(
+  lease: EngineLease,
+  { views, guardMode, signal }: Pick<StubPlanOptions, 'views' | 'guardMode' | 'signal'>,
+): Promise<void> {
+  const texts = fragmentViews(views, guardMode);
+  for (const [index, { guard, catalog, schema, table }] of views.entries()) {
+    const view = texts[index];
+    if (view === undefined) continue;
+    try {
+      await lease.execute([viewSql(view)], signal);
+    } catch (error) {
+      if (guard === undefined) throw error;
+      signal.throwIfAborted();
+      throw notApplicable(error, `${catalog}.${schema}.${table}`);
+    }
+  }
+}
+
+/**
+ * What the plan says against the views of policies, as far as they are there: each of them planned alone says what is its
+ * own.
+ */
+async function checkGuards(
+  { lease, views, tables, guardMode, signal }: StubPlanOptions,
+  plan: PlanNode,
+  stubs: readonly string[],
+): Promise<string | undefined> {
+  const guarding = views.filter(({ guard }) => guard !== undefined);
+  if (guarding.length === 0) return undefined;
+  try {
+    const alone: GuardingView[] = [];
+    for (const view of guarding) {
+      const answer = await lease.queryText(planQuery, [`SELECT * FROM ${qualified(view)}`], signal);
+      alone.push({ plan: readPlan(answer), hasBarrier: hasBarrier(view, guardMode) });
+    }
+    const hidden = stubs.filter((_stub, index) => tables[index]?.isGuarded === true);
+    return guardProblem(plan, alone, new Set(hidden));
+  } catch (error) {
+    if (error instanceof PlanNotUnderstood) return error.message;
+    throw error;
+  }
 }
 
 /** What the session means for the engine; also what the fragment gets. */

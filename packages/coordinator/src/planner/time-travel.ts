@@ -192,10 +192,10 @@ async function versionOf(
 async function computed(
   compute: Compute,
   refused: (cause: QueryError) => QueryError,
-  { pool }: PlannerDependencies,
+  { pool, policies }: PlannerDependencies,
   { session, signal }: TimeTravelOptions,
 ): Promise<string> {
-  const lease = await pool.lease({ owner: ownerOf(session), lane: 'small', signal });
+  const lease = await pool.lease({ owner: ownerOf(session, policies), lane: 'small', signal });
   using link = linkAbort(signal, maxComputingMs, computingTooLong);
   try {
     await lease.execute([`SET TimeZone = ${quoteString(session.settings.timeZone)}`], link.signal);

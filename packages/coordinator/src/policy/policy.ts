@@ -74,7 +74,7 @@ export interface RestrictedTable {
   readonly kind: 'restricted';
   /** All of them must be true of a row. */
   readonly filters: readonly AppliedExpression[];
-  /** By column; at most one each. */
+  /** By column in lower case; at most one each. */
   readonly masks: ReadonlyMap<string, AppliedExpression>;
   /** Names of the policies, for the audit log and EXPLAIN. */
   readonly applied: readonly string[];

@@ -1,12 +1,12 @@
 import { type Config, type Metrics, QueryError } from '@svc/base';
 import type { EnginePool } from '@svc/engine';
-import { keyPruning, planScan } from '@svc/lake';
+import { keyPruning, type LoadedTable, planScan } from '@svc/lake';
 import { quoteString } from '@svc/sql';
 import type { FileRelations } from '../files/file-relations.js';
-import type { Session } from '../identity/session.js';
 import type { SessionSettings } from '../identity/session-settings.js';
 import { createAnalyzer } from '../planner/analyze.js';
-import { ownerOf } from '../planner/planner-dependencies.js';
+import { ownerOf, type PolicyApplication } from '../planner/planner-dependencies.js';
+import { shownName } from '../planner/resolve-tables.js';
 import { createStubPlanCache } from '../planner/stub-plan-cache.js';
 import type { Executors } from '../scheduler/executors.js';
 import { countScan } from '../telemetry/scan-metrics.js';
@@ -22,6 +22,8 @@ export interface PlanningOptions {
   readonly executors?: Executors | undefined;
   /** Of the command line; without, statements read no files. */
   readonly files?: FileRelations;
+  /** What hides rows, and from whom; absent in the command line. */
+  readonly policies?: PolicyApplication | undefined;
 }
 
 export function createPlanning({
@@ -31,6 +33,7 @@ export function createPlanning({
   metrics,
   executors,
   files,
+  policies,
 }: PlanningOptions): Omit<
   StatementPlannerDependencies,
   'analyzePlanned' | 'divide' | 'writeRows' | 'replaceTable'
@@ -53,6 +56,7 @@ export function createPlanning({
       profile: files === undefined ? 'server' : 'embedded',
     }),
     files,
+    policies,
     catalogsOf: lake.contexts.catalogsOf,
     catalogsToChange: lake.contexts.catalogsToChange,
     refreshCatalogs: ({ identity }) => lake.contexts.refresh(identity.username),
@@ -74,7 +78,7 @@ export function createPlanning({
     now: () => new Date(),
     planScan: async ({ source, ...table }, request, signal) => {
       const scan = await planScan(source.loaded, source.pin, request, {
-        tableName: `${table.catalog}.${table.schema}.${source.loaded.identifier.name}`,
+        tableName: tableName(table, source.loaded),
         footers: lake.footers,
         manifests: lake.manifests,
         lineage: source.lineage,
@@ -85,18 +89,24 @@ export function createPlanning({
     },
     keyPruning: (scan, column, store, signal) =>
       keyPruning(scan, column, { store, footers: lake.footers, signal }),
-    checkTimeZone: (name, session, signal) => checkTimeZone(pool, name, session, signal),
+    checkTimeZone: (name, session, signal) => checkTimeZone(pool, name, ownerOf(session, policies), signal),
   };
+}
+
+/** As the catalog spells it. */
+function tableName(table: Parameters<typeof shownName>[0], { identifier }: LoadedTable): string {
+  const { catalog, schema } = shownName(table);
+  return `${catalog}.${schema}.${identifier.name}`;
 }
 
 /** The engine knows which names there are; a wrong one is said to be wrong here, not by the next query. */
 async function checkTimeZone(
   pool: EnginePool,
   name: string,
-  session: Session,
+  owner: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const lease = await pool.lease({ owner: ownerOf(session), lane: 'small', signal });
+  const lease = await pool.lease({ owner, lane: 'small', signal });
   try {
     await lease.execute([`SET TimeZone = ${quoteString(name)}`], signal);
   } catch (error) {

@@ -7,12 +7,13 @@ import { analyzePlanned } from './analyze-query.js';
 import type { createPlanning } from './create-planning.js';
 import type { Lake } from './open-lake.js';
 import type { QueryRunnerDependencies } from './query-runner.js';
-import type { StatementPlannerDependencies } from './statement-planner.js';
+import type { PolicyStatements, StatementPlannerDependencies } from './statement-planner.js';
 
 export interface StatementsOptions {
   readonly planning: ReturnType<typeof createPlanning>;
   readonly runner: QueryRunnerDependencies;
   readonly lake: Lake;
+  readonly policyStatements?: PolicyStatements;
   /** Said in the snapshots that statements make. */
   readonly version: string;
 }
@@ -23,13 +24,20 @@ export interface Statements extends StatementPlannerDependencies {
 }
 
 /** Everything a statement needs: planning, and running those that write, which is a part of planning them. */
-export function createStatements({ planning, runner, lake, version }: StatementsOptions): Statements {
+export function createStatements({
+  planning,
+  runner,
+  lake,
+  policyStatements,
+  version,
+}: StatementsOptions): Statements {
   const { analyzer, catalogsToChange } = planning;
   // Rows that are to stay are made from tables as they are, not as they were a while ago.
   const planner = { ...planning, catalogsOf: catalogsToChange };
   const writing = { planner, analyzer, runner, manifests: lake.manifests, version };
   return {
     ...planning,
+    policyStatements,
     divide: runner.scheduler?.divide,
     analyzePlanned: (planned, options) => analyzePlanned(runner, planned, options),
     writeRows: (statement, options) =>

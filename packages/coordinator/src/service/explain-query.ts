@@ -4,6 +4,7 @@ import { displayLocation } from '@svc/lake';
 import type { AnalyzedQuery } from '../planner/analyze.js';
 import { planQuery } from '../planner/plan-query.js';
 import { planStages, type StageDecision } from '../planner/plan-stages.js';
+import { ownerOf } from '../planner/planner-dependencies.js';
 import type { TextAnswer } from '../results/text-answer.js';
 import { answerExplain } from '../statements/explain.js';
 import type { ExplainedStages } from '../statements/explain-stages.js';
@@ -15,7 +16,7 @@ export async function explainQuery(
   options: StatementOptions,
 ): Promise<TextAnswer> {
   const { session, signal, queryId = randomUUID() } = options;
-  const query = await dependencies.analyzer.analyze(sql, session.identity.username, signal);
+  const query = await dependencies.analyzer.analyze(sql, ownerOf(session, dependencies.policies), signal);
   const plan = await planQuery(dependencies, { ...options, query });
   const decision = await planStages(dependencies, plan, plan.settings.execution, signal);
   const { fragment, stores, stub } = plan;

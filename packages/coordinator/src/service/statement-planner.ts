@@ -1,7 +1,7 @@
 /** Turns one SQL text of a session into something that is ready to run, whatever door it came through. */
 import { randomUUID } from 'node:crypto';
 import { QueryError, withSpan } from '@svc/base';
-import type { CreateTable, Insert, Statement } from '@svc/sql';
+import type { CreateTable, Insert, PolicyChange, ShowGrants, ShowPolicies, Statement } from '@svc/sql';
 import type { CatalogDirectory, ReadableCatalog } from '../catalogs/catalog-directory.js';
 import type { Session } from '../identity/session.js';
 import type { SessionSettings } from '../identity/session-settings.js';
@@ -12,7 +12,7 @@ import { namespaceOf, schemaName } from '../planner/names.js';
 import { describeQueryStatement, planQuery } from '../planner/plan-query.js';
 import { planStages } from '../planner/plan-stages.js';
 import type { PlannedStatement } from '../planner/planned-statement.js';
-import type { PlannerDependencies } from '../planner/planner-dependencies.js';
+import { ownerOf, type PlannerDependencies } from '../planner/planner-dependencies.js';
 import { arrowFields } from '../results/arrow-fields.js';
 import { emptySchema, type TextAnswer, textAnswer } from '../results/text-answer.js';
 import type { StageRunsOptions } from '../scheduler/stage-runs.js';
@@ -46,10 +46,19 @@ export interface StatementPlannerDependencies extends PlannerDependencies {
   analyzePlanned(planned: PlannedToRun, options: AnalyzeOptions): Promise<AnalyzedRun>;
   /** Divides a scan as a stage would. */
   divide?: StageRunsOptions['divide'] | undefined;
+  /** Absent: there are no policies, as on the command line without a server. */
+  readonly policyStatements?: PolicyStatements | undefined;
   /** Has the session's user's catalogs asked anew. */
   refreshCatalogs(session: Session): void;
   /** Throws INVALID_ARGUMENT for a time zone that the engine does not know. */
   checkTimeZone(name: string, session: Session, signal: AbortSignal): Promise<void>;
+}
+
+/** Runs statements about policies. */
+export interface PolicyStatements {
+  /** Answers a line that says what was done. */
+  change(statement: PolicyChange, options: Pick<StatementOptions, 'session' | 'signal'>): Promise<string>;
+  show(statement: ShowPolicies | ShowGrants, session: Session): TextAnswer;
 }
 
 export interface StatementOptions {
@@ -172,17 +181,21 @@ function analyzeQuery(
   sql: string,
   { session, signal }: StatementOptions,
 ) {
-  return dependencies.analyzer.analyze(sql, session.identity.username, signal);
+  return dependencies.analyzer.analyze(sql, ownerOf(session, dependencies.policies), signal);
 }
 
-/** Statements that change the catalog, beside those that write rows. */
+/** Statements that change the catalog or its policies, beside those that write rows. */
 const changes: ReadonlySet<Statement['kind']> = new Set([
+  'create-policy',
   'create-schema',
   'create-table',
   'create-view',
+  'drop-policy',
   'drop-schema',
   'drop-table',
   'drop-view',
+  'grant',
+  'revoke',
 ]);
 
 /** Statements that change what holds for the session. */
@@ -257,10 +270,23 @@ async function answerStatement(
           signal,
         }),
       );
+    case 'create-policy':
+    case 'drop-policy':
+    case 'grant':
+    case 'revoke':
+      return resultAnswer(await policyStatementsOf(dependencies).change(statement, options));
+    case 'show-policies':
+    case 'show-grants':
+      return policyStatementsOf(dependencies).show(statement, session);
     case 'call':
       dependencies.refreshCatalogs(session);
       return resultAnswer('The catalog cache was refreshed.');
   }
+}
+
+function policyStatementsOf({ policyStatements }: StatementPlannerDependencies): PolicyStatements {
+  if (policyStatements !== undefined) return policyStatements;
+  throw new QueryError('NOT_SUPPORTED', 'Policies are of a service with users; here is one without.');
 }
 
 /** `USE s`, `USE c` or `USE c.s`: one part is a schema of the current catalog, else a catalog. */

@@ -27,7 +27,11 @@ export async function createView(
   const { settings } = session;
   const change = { settings, catalogs: dependencies.catalogsToChange(session), signal };
   const { catalog, identifier, name, writable } = writablePlace(statement.name, change);
-  const query = await dependencies.analyzer.analyzeView(statement.query, ownerOf(session), signal);
+  const query = await dependencies.analyzer.analyzeView(
+    statement.query,
+    ownerOf(session, dependencies.policies),
+    signal,
+  );
   if (query.gated.parameters.length > 0) throw new QueryError('NOT_SUPPORTED', 'A view has no parameters.');
   const { schema } = await describeQueryStatement(
     { ...dependencies, catalogsOf: dependencies.catalogsToChange },

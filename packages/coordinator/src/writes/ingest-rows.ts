@@ -203,7 +203,7 @@ async function writeUpload({ upload, dependencies, options, ...target }: UploadT
         ...engineSession([], session.settings),
         protocolVersion: fragmentProtocolVersion,
         fragmentId: 0,
-        owner: ownerOf(session),
+        owner: ownerOf(session, dependencies.planner.policies),
         sql: `SELECT * FROM ${landing.name}`,
         setup: [],
         tables: [],

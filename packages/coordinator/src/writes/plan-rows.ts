@@ -14,7 +14,7 @@ export async function planRows(
   { planner, analyzer }: WriteDependencies,
   { session, parameters, signal }: WriteOptions,
 ): Promise<PlannedRows> {
-  const query = await analyzer.analyze(sql, ownerOf(session), signal);
+  const query = await analyzer.analyze(sql, ownerOf(session, planner.policies), signal);
   if (parameters === undefined || parameterRowCount(parameters) === 1)
     return await planQuery(planner, { query, session, parameters, signal });
   if (pointsWithParameters(query.gated).length > 0) throw oneRowOnly();

@@ -18,6 +18,7 @@ import type {
   ObjectStore,
   RangeReadOptions,
   ReadOptions,
+  WriteOptions,
 } from './object-store.js';
 import { syncFolder } from './sync-folder.js';
 
@@ -104,11 +105,10 @@ async function list(folder: string, options: ReadOptions = {}): Promise<readonly
   }
 }
 
-async function write(
-  location: string,
-  body: Uint8Array,
-  options: ReadOptions & { readonly ifAbsent?: boolean } = {},
-): Promise<ObjectInfo> {
+async function write(location: string, body: Uint8Array, options: WriteOptions = {}): Promise<ObjectInfo> {
+  // Another process may come between a look at the file and the renaming.
+  if (options.ifVersion !== undefined)
+    throw new QueryError('NOT_SUPPORTED', `Files are not replaced by version (${location}).`);
   return await appearing(location, options, (aside) => writeAside(aside, location, body));
 }
 
@@ -130,7 +130,7 @@ async function moveIn(location: string, source: string, options: ReadOptions = {
 /** Makes an object of the synced file that `make` leaves at the path it is given: at once, or not at all. */
 async function appearing<T>(
   location: string,
-  options: ReadOptions & { readonly ifAbsent?: boolean },
+  options: Pick<WriteOptions, 'signal' | 'ifAbsent'>,
   make: (aside: string) => Promise<T>,
 ): Promise<T> {
   throwIfAborted(options.signal);

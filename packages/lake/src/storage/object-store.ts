@@ -33,6 +33,17 @@ export interface RangeReadOptions extends ReadOptions {
   readonly into?: readonly Uint8Array[];
 }
 
+/** At most one of the conditions. */
+export interface WriteOptions extends ReadOptions {
+  /** Fails with COMMIT_CONFLICT when the object exists. */
+  readonly ifAbsent?: boolean;
+  /**
+   * Fails with COMMIT_CONFLICT unless the object is there with this version. Where storage cannot see to that, nothing is written:
+   * NOT_SUPPORTED.
+   */
+  readonly ifVersion?: string;
+}
+
 export interface BelievedSize {
   readonly sizeBytes: number;
   /** At most `sizeBytes`. */
@@ -66,14 +77,10 @@ export interface ObjectStore {
   /** Files and folders directly below a prefix folder, by name. A missing folder is empty. */
   list(folder: string, options?: ReadOptions): Promise<readonly ListEntry[]>;
   /**
-   * `ifAbsent`: fails with COMMIT_CONFLICT when the object exists. Atomic either way. Where objects lie in folders, theirs
-   * is made if it is missing, but not the one that it lies in: DATA_FILE_MISSING.
+   * Atomic, with a condition or without. Where objects lie in folders, theirs is made if it is missing, but not the one
+   * that it lies in: DATA_FILE_MISSING.
    */
-  write(
-    location: string,
-    body: Uint8Array,
-    options?: ReadOptions & { readonly ifAbsent?: boolean },
-  ): Promise<ObjectInfo>;
+  write(location: string, body: Uint8Array, options?: WriteOptions): Promise<ObjectInfo>;
   /** Makes a local file the content of a new object, whatever its size; the file may be gone afterwards. Atomic. */
   moveIn(location: string, path: string, options?: ReadOptions): Promise<void>;
   delete(location: string, options?: ReadOptions): Promise<void>;

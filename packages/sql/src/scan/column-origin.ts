@@ -1,6 +1,7 @@
 import type { LogicalType } from '../plan/logical-type.js';
 import type { PlanExpression } from '../plan/plan-expression.js';
 import type { GetNode, PlanNode, ScanField } from '../plan/plan-node.js';
+import { isBarrier } from '../stages/plan-facts.js';
 import type { ColumnPath } from './scan-request.js';
 
 /** A column of a scan, seen through the operators above it. */
@@ -32,6 +33,9 @@ export function originsOf(node: PlanNode): Origins {
         return source === undefined ? undefined : below(source);
       };
     }
+    case 'limit':
+      // Rows go through it as they are, so what is asked of them above may leave out what is read below.
+      return isBarrier(node) ? originsOf(node.child) : () => undefined;
     default:
       return () => undefined;
   }

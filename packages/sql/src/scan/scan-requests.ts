@@ -1,5 +1,6 @@
 import type { GetNode, PlanNode } from '../plan/plan-node.js';
 import { inputsOf } from '../plan/read-plan.js';
+import { isBarrier } from '../stages/plan-facts.js';
 import { columnPaths, originOfColumn, originsOf } from './column-origin.js';
 import { filterOfExpression } from './expression-filter.js';
 import { rejectionOfExpression } from './rejection.js';
@@ -67,10 +68,15 @@ function collect(node: PlanNode, use: PositionUse, found: Found): void {
   for (const input of inputsOf(node)) collect(input, below, found);
 }
 
-/** The scan that a filter stands on, with nothing between but filters and projections. */
+/** The scan that a filter stands on, with nothing between but filters, projections and barriers. */
 function scanBelow(node: PlanNode): GetNode | undefined {
   let below = node;
-  while (below.kind === 'filter' || below.kind === 'projection') below = below.child;
+  while (
+    below.kind === 'filter' ||
+    below.kind === 'projection' ||
+    (below.kind === 'limit' && isBarrier(below))
+  )
+    below = below.child;
   return below.kind === 'get' ? below : undefined;
 }
 

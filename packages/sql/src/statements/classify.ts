@@ -7,6 +7,7 @@ import { classifyAlter, parseCreate, parseDrop } from './ddl.js';
 import { parseDescribe } from './describe.js';
 import { parseExplain } from './explain.js';
 import { parseInsert } from './insert.js';
+import { parseGrant, parseRevoke } from './policy.js';
 import { parseQuery, seesQuery } from './query.js';
 import { notAllowed, unsupported } from './refusals.js';
 import { parseReset, parseSet, parseUse } from './session.js';
@@ -27,6 +28,8 @@ const parsers: Readonly<Record<string, (cursor: Cursor) => Statement>> = {
   DROP: parseDrop,
   INSERT: parseInsert,
   ALTER: classifyAlter,
+  GRANT: parseGrant,
+  REVOKE: parseRevoke,
 };
 
 /** Known statements that need no closer look to be refused. */
@@ -37,8 +40,6 @@ const refused: Readonly<Record<string, RefusedStatement>> = {
   REPLACE: unsupported('insert', 'REPLACE INTO'),
   UPSERT: unsupported('merge', 'UPSERT'),
   TRUNCATE: unsupported('delete', 'TRUNCATE'),
-  GRANT: unsupported('policy', 'GRANT'),
-  REVOKE: unsupported('policy', 'REVOKE'),
   COMMENT: unsupported('utility', 'COMMENT ON'),
   ANALYZE: unsupported('utility', 'ANALYZE'),
   OPTIMIZE: unsupported('utility', 'OPTIMIZE'),

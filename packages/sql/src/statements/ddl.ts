@@ -1,18 +1,23 @@
 import { parseCreateSchema, parseCreateTable } from './create-table.js';
 import { parseCreateView } from './create-view.js';
 import type { Cursor } from './cursor.js';
+import { parseCreatePolicy, parseDropPolicy } from './policy.js';
 import { notAllowed, unsupported } from './refusals.js';
 import type { RefusedStatement, Statement, StatementType } from './statement.js';
 
 const policyObjects: ReadonlySet<string> = new Set(['POLICY', 'ROLE', 'ROW FILTER', 'COLUMN MASK']);
 
-/** CREATE TABLE, VIEW and SCHEMA; what else can be created is recognised and named. */
+/** CREATE TABLE, VIEW, SCHEMA and POLICY; what else can be created is recognised and named. */
 export function parseCreate(cursor: Cursor): Statement {
   cursor.expect('CREATE');
   const orReplace = cursor.accept('OR', 'REPLACE');
   const isTemporary = acceptTemporary(cursor);
   const object = objectWords(cursor);
   if (object === 'MATERIALIZED VIEW') return unsupported('create_view', `CREATE ${object}`);
+  if (object === 'POLICY' && !isTemporary) {
+    cursor.expect(object);
+    return parseCreatePolicy(cursor, orReplace);
+  }
   if (object !== 'TABLE' && object !== 'VIEW' && object !== 'SCHEMA')
     return policyOrNotAllowed('CREATE', object);
   const type = object === 'TABLE' ? 'ctas' : object === 'VIEW' ? 'create_view' : 'create_schema';
@@ -36,11 +41,12 @@ const droppable: Readonly<Record<string, 'drop-table' | 'drop-view' | 'drop-sche
   SCHEMA: 'drop-schema',
 };
 
-/** `DROP TABLE | VIEW | SCHEMA [IF EXISTS] name [PURGE]`. */
+/** `DROP TABLE | VIEW | SCHEMA | POLICY [IF EXISTS] name [PURGE]`. */
 export function parseDrop(cursor: Cursor): Statement {
   cursor.expect('DROP');
   const object = objectWords(cursor);
   if (object === 'MATERIALIZED VIEW') return unsupported('drop', `DROP ${object}`);
+  if (cursor.accept('POLICY')) return parseDropPolicy(cursor);
   const kind = Object.hasOwn(droppable, object) ? droppable[object] : undefined;
   if (kind === undefined) return policyOrNotAllowed('DROP', object);
   cursor.expect(object);

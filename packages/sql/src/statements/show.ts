@@ -1,10 +1,12 @@
 import type { Cursor } from './cursor.js';
+import { parseShowRules } from './policy.js';
 import { unsupported } from './refusals.js';
 import type { LikePattern, Statement } from './statement.js';
 
 /**
  * SHOW CATALOGS | DATABASES [LIKE p], SHOW SCHEMAS [IN|FROM catalog] [LIKE p],
- * SHOW TABLES [IN|FROM [catalog.]schema] [LIKE p], SHOW COLUMNS IN|FROM table [LIKE p], SHOW CREATE TABLE|VIEW name.
+ * SHOW TABLES [IN|FROM [catalog.]schema] [LIKE p], SHOW COLUMNS IN|FROM table [LIKE p], SHOW CREATE TABLE|VIEW name,
+ * SHOW POLICIES|GRANTS [ON object].
  */
 export function parseShow(cursor: Cursor): Statement {
   const feature = cursor.words(2);
@@ -32,6 +34,8 @@ export function parseShow(cursor: Cursor): Statement {
     const name = cursor.name('a table', 3);
     return { kind: 'show-columns', statementType: 'utility', name, ...parseLike(cursor) };
   }
+  if (cursor.accept('POLICIES')) return parseShowRules(cursor, 'show-policies');
+  if (cursor.accept('GRANTS')) return parseShowRules(cursor, 'show-grants');
   if (cursor.accept('CREATE')) return parseShowCreate(cursor);
   if (cursor.atEnd) throw cursor.error('expected CATALOGS, SCHEMAS or TABLES');
   return unsupported('utility', feature);

@@ -1,4 +1,5 @@
 import type { WriteStatement } from './ddl-statements.js';
+import type { PolicyStatement } from './policy-statements.js';
 
 /** The statement types that metrics and the audit log count (interface specification, section 1.8). */
 export type StatementType =
@@ -62,6 +63,7 @@ export type Statement =
   | { readonly kind: 'reset'; readonly statementType: 'utility'; readonly name: string }
   | { readonly kind: 'call'; readonly statementType: 'utility'; readonly procedure: 'refresh_catalog_cache' }
   | WriteStatement
+  | PolicyStatement
   | RefusedStatement;
 
 export interface ShowCatalogs {

@@ -5,7 +5,7 @@ import type { CompletedPart } from '@aws-sdk/client-s3';
 import { linkAbort, QueryError, throwIfAborted } from '@svc/base';
 import { fileError } from '../file-errors.js';
 import { mapConcurrently } from '../map-concurrently.js';
-import type { ObjectInfo, ObjectStore, ReadOptions } from '../object-store.js';
+import type { ObjectInfo, ObjectStore, ReadOptions, WriteOptions } from '../object-store.js';
 import { done, type Outcome, type Try } from '../remote/outcome.js';
 import type { RequestRunner } from '../remote/request-runner.js';
 import { parseS3Object, type S3Location } from './s3-location.js';
@@ -26,10 +26,16 @@ const abortUploadMs = 10_000;
 /** Every object carries who wrote it, so that the writer of one can be told when an answer was lost. */
 const writeIdName = 'svc-write-id';
 
+/** What must be there for the object to be written. */
+type Condition =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'version'; readonly version: string };
+
 interface Target extends S3Location {
   readonly location: string;
   readonly writeId: string;
-  readonly ifAbsent: boolean;
+  readonly condition: Condition;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -42,14 +48,16 @@ export function createS3Writes(
   async function write(
     location: string,
     body: Uint8Array,
-    { ifAbsent = false, signal }: ReadOptions & { readonly ifAbsent?: boolean } = {},
+    { ifAbsent = false, ifVersion, signal }: WriteOptions = {},
   ): Promise<ObjectInfo> {
-    const target = { ...parseS3Object(location), location, writeId: randomUUID(), ifAbsent, signal };
+    const condition = conditionOf(ifAbsent, ifVersion);
+    const target = { ...parseS3Object(location), location, writeId: randomUUID(), condition, signal };
     return put(target, body);
   }
 
   async function moveIn(location: string, source: string, { signal }: ReadOptions = {}): Promise<void> {
-    const target = { ...parseS3Object(location), location, writeId: randomUUID(), ifAbsent: true, signal };
+    const condition = { kind: 'absent' } as const;
+    const target = { ...parseS3Object(location), location, writeId: randomUUID(), condition, signal };
     throwIfAborted(signal);
     let file: FileHandle | undefined;
     try {
@@ -79,7 +87,7 @@ export function createS3Writes(
   }
 
   async function put(target: Target, body: Uint8Array): Promise<ObjectInfo> {
-    const { bucket, key, location, writeId, ifAbsent } = target;
+    const { bucket, key, location, writeId, condition } = target;
     const version = await conditionally(target, {
       bytes: body.length,
       maxSilenceMs: baseSilenceMs + body.length * silenceMsPerByte,
@@ -91,7 +99,8 @@ export function createS3Writes(
             Key: key,
             Body: body,
             Metadata: { [writeIdName]: writeId },
-            ...(ifAbsent && { IfNoneMatch: '*' }),
+            ...(condition.kind === 'absent' && { IfNoneMatch: '*' }),
+            ...(condition.kind === 'version' && { IfMatch: condition.version }),
           }),
           options,
         );
@@ -103,8 +112,8 @@ export function createS3Writes(
   }
 
   /**
-   * Sends what makes the object appear, and answers its ETag. With `ifAbsent`, a try whose answer was lost may be what the
-   * next one finds there; the id in the object then tells whose it is.
+   * Sends what makes the object appear, and answers its ETag. With a condition, a try whose answer was lost may be what
+   * the next one finds there; the id in the object then tells whose it is.
    */
   async function conditionally(
     target: Target,
@@ -113,7 +122,7 @@ export function createS3Writes(
       readonly maxSilenceMs: number;
     },
   ): Promise<string | undefined> {
-    const { location, ifAbsent, signal } = target;
+    const { location, condition, signal } = target;
     const { bytes, maxSilenceMs, operation, send } = request;
     let mayBeThere = false;
     try {
@@ -127,14 +136,19 @@ export function createS3Writes(
           send,
           onFailure: ({ status }) => {
             if (status < 500) mayBeThere = wasThere;
-            if (status === 412)
-              throw new QueryError('COMMIT_CONFLICT', `The file ${location} exists already.`);
+            if (isUnmet(condition, status))
+              throw new QueryError(
+                'COMMIT_CONFLICT',
+                condition.kind === 'version'
+                  ? `The file ${location} was changed meanwhile.`
+                  : `The file ${location} exists already.`,
+              );
             return undefined;
           },
         });
       });
     } catch (error) {
-      if (!ifAbsent || !mayBeThere || signal?.aborted) throw error;
+      if (condition.kind === 'none' || !mayBeThere || signal?.aborted) throw error;
       const found = await writerOf(target);
       if (found?.writeId === target.writeId) return found.version;
       if (found !== undefined && error instanceof QueryError && error.code === 'COMMIT_CONFLICT') throw error;
@@ -261,6 +275,16 @@ export function createS3Writes(
     // What went wrong before is what the caller is told.
     await runner.run({ bytes: 0, what: location, signal: deadline.signal }, send).catch(() => undefined);
   }
+}
+
+function conditionOf(ifAbsent: boolean, ifVersion: string | undefined): Condition {
+  if (ifVersion !== undefined) return { kind: 'version', version: ifVersion };
+  return { kind: ifAbsent ? 'absent' : 'none' };
+}
+
+/** An object that was to be replaced and is not there any more is answered as 404. */
+function isUnmet({ kind }: Condition, status: number): boolean {
+  return status === 412 || (kind === 'version' && status === 404);
 }
 
 async function readPart(file: FileHandle, name: string, start: number, end: number): Promise<Uint8Array> {

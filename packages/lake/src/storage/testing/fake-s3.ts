@@ -160,6 +160,10 @@ function answer(
   }
   if (request.headers['if-none-match'] === '*' && found !== undefined)
     return sendError(response, method, 412, 'PreconditionFailed');
+  const replaced = request.headers['if-match'];
+  if (replaced !== undefined && found === undefined) return sendError(response, method, 404, 'NoSuchKey');
+  if (replaced !== undefined && replaced !== found?.etag)
+    return sendError(response, method, 412, 'PreconditionFailed');
   const parts = upload === undefined ? undefined : fake.uploads.get(upload);
   const bytes =
     parts === undefined

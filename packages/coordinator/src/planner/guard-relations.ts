@@ -1,0 +1,138 @@
+/** Tables and views of a statement whose rows are not all its user's to see: they lie hidden, and are read through a view. */
+import { withSpan } from '@svc/base';
+import type { EngineColumn } from '@svc/fragment-fn';
+import type { LoadedTable } from '@svc/lake';
+import { type CompileOptions, compilePolicies } from '../policy/compile-expressions.js';
+import type {
+  AppliedExpression,
+  PolicyIdentity,
+  PolicyTarget,
+  RestrictedTable,
+  TableDecision,
+} from '../policy/policy.js';
+import { bothDecisions, denied, hidesAnything, type PolicyEnforcer } from '../policy/policy-enforcer.js';
+import { hiddenName, policySql, type ResolvedView } from '../policy/policy-view.js';
+import type { ResolvedTable } from './resolve-tables.js';
+
+export type Target = Required<PolicyTarget>;
+
+/** What policies did to a statement. */
+export interface AppliedPolicies {
+  /** Names of the policies. */
+  readonly names: readonly string[];
+  /** For admins. */
+  readonly expressions: readonly AppliedExpression[];
+  readonly hasSample: boolean;
+  /** Rows are hidden from the user: nothing of the statement may be told by counts, sizes or messages. */
+  readonly isGuarded: boolean;
+}
+
+export const noPolicies: AppliedPolicies = { names: [], expressions: [], hasSample: false, isGuarded: false };
+
+/** Decides for one statement. */
+export class StatementPolicies {
+  readonly identity: PolicyIdentity;
+  readonly #enforcer: PolicyEnforcer;
+  readonly #names = new Set<string>();
+  readonly #expressions = new Map<string, AppliedExpression>();
+  /** Something lies hidden. */
+  isGuarded = false;
+  /** A view of the statement is of a sample of rows. */
+  hasSample = false;
+
+  constructor(enforcer: PolicyEnforcer, identity: PolicyIdentity) {
+    this.#enforcer = enforcer;
+    this.identity = identity;
+  }
+
+  get applied(): AppliedPolicies {
+    const { isGuarded, hasSample } = this;
+    return {
+      names: [...this.#names].sort(),
+      expressions: [...this.#expressions.values()],
+      ...{ isGuarded, hasSample },
+    };
+  }
+
+  /** What hides something of the relation. Throws PERMISSION_DENIED. */
+  restrictionOf(target: Target, loaded?: LoadedTable): RestrictedTable | undefined {
+    const decision = this.#decide(target, loaded);
+    if (decision.kind === 'refused') throw denied(target, 'SELECT');
+    if (decision.kind === 'unrestricted') return undefined;
+    for (const name of decision.applied) this.#names.add(name);
+    for (const each of [...decision.filters, ...decision.masks.values()])
+      this.#expressions.set(JSON.stringify(each), each);
+    return hidesAnything(decision) ? decision : undefined;
+  }
+
+  #decide(target: Target, loaded: LoadedTable | undefined): TableDecision {
+    const decision = this.#enforcer.decide(this.identity, target, 'SELECT');
+    return loaded === undefined ? decision : bothDecisions(decision, this.#enforcer.restrictionsOf?.(loaded));
+  }
+}
+
+/** Rows of a size that tells nothing: what the optimiser makes of it, others see in EXPLAIN. */
+const guardedRows = 1000n;
+
+/** The table where no statement finds it. Columns of row lineage are told of files and their order: it has none. */
+export function hiddenTable(table: ResolvedTable): ResolvedTable {
+  const { catalog, schema, table: name, source, columns } = table;
+  const lineage = source.kind === 'iceberg' ? source.lineage.length : 0;
+  return {
+    ...table,
+    ...hiddenName(table),
+    columns: columns.slice(0, columns.length - lineage),
+    source: source.kind === 'iceberg' ? { ...source, lineage: [] } : source,
+    rowCount: guardedRows,
+    isGuarded: true,
+    shown: { catalog, schema, table: name },
+  };
+}
+
+export interface GuardOptions extends Omit<CompileOptions, 'table' | 'columns'> {
+  readonly restriction: RestrictedTable;
+  /** As the catalog calls it. */
+  readonly target: Target;
+  /** Under which table name the engine is to find the view. */
+  readonly viewName: string;
+  readonly columns: readonly EngineColumn[];
+}
+
+export interface GuardingView {
+  readonly view: ResolvedView;
+  readonly usesStatementValues: boolean;
+}
+
+/** The view that stands for the relation under its own name. Throws POLICY_NOT_APPLICABLE. */
+export function guardingView(options: GuardOptions): Promise<GuardingView> {
+  return withSpan('svc.policy_rewrite', {}, () => makeView(options));
+}
+
+async function makeView({
+  restriction,
+  target,
+  viewName,
+  columns,
+  ...options
+}: GuardOptions): Promise<GuardingView> {
+  const { catalog, schema, table } = target;
+  const name = `${catalog}.${schema}.${table}`;
+  const compiled = await compilePolicies(restriction, name, {
+    ...options,
+    table,
+    columns: columns.map((column) => column.name),
+  });
+  const sql = policySql({
+    hidden: hiddenName({ catalog, schema, table: viewName }),
+    alias: table,
+    columns,
+    ...compiled,
+  });
+  return {
+    usesStatementValues: compiled.usesStatementValues,
+    view: {
+      ...{ catalog, schema, table: viewName, columns: columns.map((column) => column.name), sql },
+      guard: compiled.hasSubquery ? {} : { plainSql: sql },
+    },
+  };
+}

@@ -1,0 +1,119 @@
+/** What holds of a table for an identity. Pure: whoever asks says who, what and by which rules. */
+import {
+  type IndexedPolicies,
+  rolesWithPublic,
+  schemaKey,
+  type TargetRules,
+  targetKey,
+} from './index-policies.js';
+import {
+  type AppliedExpression,
+  type Policy,
+  type PolicyIdentity,
+  type PolicyTarget,
+  type Privilege,
+  privileges,
+  type TableDecision,
+} from './policy.js';
+
+/** `origin:name`, as audit log, EXPLAIN and messages to admins name it. */
+export function policyLabel({ origin, name }: Pick<Policy, 'origin' | 'name'>): string {
+  return `${origin}:${name}`;
+}
+
+/**
+ * Privileges come first: where any grant names the table or its schema, the identity needs one. Then filters and masks: those of all
+ * policies for one of its roles, less those that except one, hold together; where there are some and none is for it, it is refused,
+ * unless one excepts it. The default is for what nothing names. `target` is a table or view as its catalog spells it.
+ */
+export function decide(
+  policies: IndexedPolicies,
+  identity: PolicyIdentity,
+  target: PolicyTarget,
+  privilege: Privilege,
+): TableDecision {
+  const rules = rulesFor(policies, target);
+  if (rules.length === 0)
+    return policies.default === 'allow'
+      ? { kind: 'unrestricted' }
+      : refused('nothing names the table, and policy.default is deny');
+  const roles = rolesWithPublic(identity.roles);
+  if (hasGrants(rules) && !isGranted(rules, roles, privilege))
+    return refused(`no role of the user has the privilege ${privilege}`);
+  return restrictions(rules, roles);
+}
+
+/** Whether the name of a table, a view or a schema is told to the identity: where it may do anything with it. */
+export function mayList(policies: IndexedPolicies, identity: PolicyIdentity, target: PolicyTarget): boolean {
+  if (target.table !== undefined)
+    return privileges.some((each) => decide(policies, identity, target, each).kind !== 'refused');
+  const named = policies.rolesInSchema.get(schemaKey(target));
+  const isNamed = named !== undefined && rolesWithPublic(identity.roles).some((role) => named.has(role));
+  if (isNamed) return true;
+  // What its rules do not name in it follows the default; rules on the schema itself leave nothing over.
+  return policies.default === 'allow' && !policies.rulesOf.has(targetKey(target));
+}
+
+function rulesFor({ rulesOf }: IndexedPolicies, target: PolicyTarget): readonly TargetRules[] {
+  const found = [
+    rulesOf.get(schemaKey(target)),
+    target.table === undefined ? undefined : rulesOf.get(targetKey(target)),
+  ];
+  return found.filter((each) => each !== undefined);
+}
+
+function hasGrants(rules: readonly TargetRules[]): boolean {
+  return rules.some(({ privilegesOfRole }) => privilegesOfRole.size > 0);
+}
+
+function isGranted(rules: readonly TargetRules[], roles: readonly string[], privilege: Privilege): boolean {
+  return rules.some(({ privilegesOfRole }) =>
+    roles.some((role) => privilegesOfRole.get(role)?.has(privilege) === true),
+  );
+}
+
+function restrictions(rules: readonly TargetRules[], roles: readonly string[]): TableDecision {
+  if (rules.every(({ policiesOfRole }) => policiesOfRole.size === 0)) return { kind: 'unrestricted' };
+  const excepting = policiesOf(rules, roles, 'exceptionsOfRole');
+  const matching = [...policiesOf(rules, roles, 'policiesOfRole')].filter((each) => !excepting.has(each));
+  if (matching.length === 0 && excepting.size === 0)
+    return refused(
+      'the table has filters or masks, and none of them is for a role of the user or excepts one',
+    );
+  return combined(matching);
+}
+
+function policiesOf(
+  rules: readonly TargetRules[],
+  roles: readonly string[],
+  by: 'policiesOfRole' | 'exceptionsOfRole',
+): ReadonlySet<Policy> {
+  const found = new Set<Policy>();
+  for (const each of rules)
+    for (const role of roles) for (const policy of each[by].get(role) ?? []) found.add(policy);
+  return found;
+}
+
+/** All filters, and one mask for each column: of two that differ nobody could say which of them hides enough. */
+function combined(matching: readonly Policy[]): TableDecision {
+  const filters = new Map<string, AppliedExpression>();
+  const masks = new Map<string, AppliedExpression>();
+  for (const policy of matching) {
+    const { rule } = policy;
+    const applied = { policy: policyLabel(policy), expression: rule.expression };
+    if (rule.kind === 'row-filter') {
+      if (!filters.has(rule.expression)) filters.set(rule.expression, applied);
+      continue;
+    }
+    const column = rule.column.toLowerCase();
+    const other = masks.get(column);
+    if (other !== undefined && other.expression !== rule.expression)
+      return refused(`the masks of ${other.policy} and ${applied.policy} for one column differ`);
+    if (other === undefined) masks.set(column, applied);
+  }
+  return { kind: 'restricted', filters: [...filters.values()], masks, applied: matching.map(policyLabel) };
+}
+
+function refused(reason: string): TableDecision {
+  return { kind: 'refused', reason };
+}

@@ -1,0 +1,98 @@
+/** One set of rules, arranged so that a decision looks only at those of its table and of its identity's roles. */
+import {
+  type Policy,
+  type PolicySet,
+  type PolicyTarget,
+  type Privilege,
+  type PrivilegeGrant,
+  publicRole,
+} from './policy.js';
+
+export interface IndexedPolicies extends PolicySet {
+  /** By `targetKey`; what no rule names is not there. */
+  readonly rulesOf: ReadonlyMap<string, TargetRules>;
+  /** By the key of a schema: roles that a rule on it or on anything in it names. */
+  readonly rolesInSchema: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+/** What is said of one schema itself, or of one table itself. */
+export interface TargetRules {
+  /** By role that they are applied to. */
+  readonly policiesOfRole: ReadonlyMap<string, readonly Policy[]>;
+  /** By role that they are not applied to. */
+  readonly exceptionsOfRole: ReadonlyMap<string, readonly Policy[]>;
+  readonly privilegesOfRole: ReadonlyMap<string, ReadonlySet<Privilege>>;
+}
+
+interface MutableRules extends TargetRules {
+  readonly policiesOfRole: Map<string, Policy[]>;
+  readonly exceptionsOfRole: Map<string, Policy[]>;
+  readonly privilegesOfRole: Map<string, Set<Privilege>>;
+}
+
+/** Names are compared in lower case: a rule then holds for each table that the engine could take for its own. */
+export function targetKey({ catalog, schema, table }: PolicyTarget): string {
+  const parts = table === undefined ? [catalog, schema] : [catalog, schema, table];
+  return JSON.stringify(parts.map((part) => part.toLowerCase()));
+}
+
+export function schemaKey({ catalog, schema }: PolicyTarget): string {
+  return targetKey({ catalog, schema });
+}
+
+/** In time proportional to the set: it is made once for each version. */
+export function indexPolicies(set: PolicySet): IndexedPolicies {
+  const rulesOf = new Map<string, MutableRules>();
+  const rolesInSchema = new Map<string, Set<string>>();
+  for (const policy of set.policies) {
+    const rules = rulesAt(rulesOf, policy.target);
+    for (const role of policy.roles) listAt(rules.policiesOfRole, role).push(policy);
+    for (const role of policy.except) listAt(rules.exceptionsOfRole, role).push(policy);
+    noteRoles(rolesInSchema, policy, [...policy.roles, ...policy.except]);
+  }
+  for (const grant of set.grants) {
+    const { privilegesOfRole } = rulesAt(rulesOf, grant.target);
+    const privileges = privilegesOfRole.get(grant.role);
+    if (privileges === undefined) privilegesOfRole.set(grant.role, new Set([grant.privilege]));
+    else privileges.add(grant.privilege);
+    noteRoles(rolesInSchema, grant, [grant.role]);
+  }
+  return { ...set, rulesOf, rolesInSchema };
+}
+
+/** The roles that rules are found by, everybody's among them. */
+export function rolesWithPublic(roles: readonly string[]): readonly string[] {
+  return roles.includes(publicRole) ? roles : [...roles, publicRole];
+}
+
+function rulesAt(rulesOf: Map<string, MutableRules>, target: PolicyTarget): MutableRules {
+  const key = targetKey(target);
+  const known = rulesOf.get(key);
+  if (known !== undefined) return known;
+  const made: MutableRules = {
+    policiesOfRole: new Map(),
+    exceptionsOfRole: new Map(),
+    privilegesOfRole: new Map(),
+  };
+  rulesOf.set(key, made);
+  return made;
+}
+
+function listAt(map: Map<string, Policy[]>, role: string): Policy[] {
+  const known = map.get(role);
+  if (known !== undefined) return known;
+  const made: Policy[] = [];
+  map.set(role, made);
+  return made;
+}
+
+function noteRoles(
+  rolesInSchema: Map<string, Set<string>>,
+  { target }: Pick<Policy | PrivilegeGrant, 'target'>,
+  roles: readonly string[],
+): void {
+  const key = schemaKey(target);
+  const known = rolesInSchema.get(key) ?? new Set();
+  rolesInSchema.set(key, known);
+  for (const role of roles) known.add(role);
+}

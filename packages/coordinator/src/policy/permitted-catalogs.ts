@@ -1,0 +1,79 @@
+/** Catalogs as far as policies let their user see: what he may not read is not loaded, and what he may not list is not named. */
+import { QueryError } from '@svc/base';
+import type { TableIdentifier } from '@svc/lake';
+import type { CatalogDirectory } from '../catalogs/catalog-directory.js';
+import type { Session } from '../identity/session.js';
+import { schemaName } from '../planner/names.js';
+import { bothDecisions, denied, type PolicyEnforcer } from './policy-enforcer.js';
+
+export interface CatalogsOfSessions {
+  catalogsOf(session: Session): CatalogDirectory;
+  readonly policies?: { readonly enforcer: PolicyEnforcer } | undefined;
+}
+
+/** The catalogs of a session to name and describe what is in them. */
+export function readableCatalogs(
+  { catalogsOf, policies }: CatalogsOfSessions,
+  session: Session,
+): CatalogDirectory {
+  const catalogs = catalogsOf(session);
+  return policies === undefined ? catalogs : permittedCatalogs(catalogs, policies.enforcer, session);
+}
+
+/** Loading throws PERMISSION_DENIED for a table or view that is there and may not be read. */
+export function permittedCatalogs(
+  catalogs: CatalogDirectory,
+  enforcer: PolicyEnforcer,
+  session: Session,
+): CatalogDirectory {
+  const identity = enforcer.identityOf(session);
+  return {
+    names: catalogs.names,
+    get(wanted) {
+      const { name, catalog } = catalogs.get(wanted);
+      const targetOf = ({ namespace, name: table }: TableIdentifier) => ({
+        catalog: name,
+        schema: schemaName(namespace),
+        table,
+      });
+      const loading = async <T extends { readonly identifier: TableIdentifier }>(
+        load: Promise<T>,
+      ): Promise<T> => {
+        const loaded = await load.catch((error: unknown) => {
+          throw withoutNeighbours(error);
+        });
+        const target = targetOf(loaded.identifier);
+        if (enforcer.decide(identity, target, 'SELECT').kind === 'refused') throw denied(target, 'SELECT');
+        return loaded;
+      };
+      return {
+        name,
+        catalog: {
+          ...catalog,
+          async listRelations(namespace, options) {
+            const relations = await catalog.listRelations(namespace, options);
+            return relations.filter(({ identifier }) => enforcer.mayList(identity, targetOf(identifier)));
+          },
+          loadView: (identifier, options) => loading(catalog.loadView(identifier, options)),
+          async loadTable(identifier, options) {
+            const loaded = await loading(catalog.loadTable(identifier, options));
+            const target = targetOf(loaded.identifier);
+            if (bothDecisions(unrestricted, enforcer.restrictionsOf?.(loaded)).kind === 'refused')
+              throw denied(target, 'SELECT');
+            return loaded;
+          },
+        },
+      };
+    },
+  };
+}
+
+const unrestricted = { kind: 'unrestricted' } as const;
+
+/** A name that is not there is answered with names that are like it: of tables that may not be listed, perhaps. */
+function withoutNeighbours(error: unknown): unknown {
+  if (!(error instanceof QueryError) || error.code !== 'TABLE_NOT_FOUND') return error;
+  const at = error.message.search(/ does not exist/);
+  if (at === -1) return error;
+  return new QueryError(error.code, `${error.message.slice(0, at)} does not exist.`, { cause: error });
+}

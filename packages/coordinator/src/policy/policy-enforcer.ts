@@ -1,0 +1,53 @@
+/** What statements ask of the rules: who the session's user is to them, and what holds of a table for him. */
+import { QueryError } from '@svc/base';
+import type { LoadedTable } from '@svc/lake';
+import type { Session } from '../identity/session.js';
+import type { PolicyIdentity, PolicyTarget, Privilege, RestrictedTable, TableDecision } from './policy.js';
+
+export interface PolicyEnforcer {
+  /** Of the rules; other rules have another one. */
+  version(): string;
+  identityOf(session: Session): PolicyIdentity;
+  /** Only they are told what policies say. */
+  isAdmin(identity: PolicyIdentity): boolean;
+  decide(identity: PolicyIdentity, target: Required<PolicyTarget>, privilege: Privilege): TableDecision;
+  mayList(identity: PolicyIdentity, target: Required<PolicyTarget>): boolean;
+  /** What the table's own catalog asks for, which is applied beside our rules. */
+  restrictionsOf?(loaded: LoadedTable): TableDecision;
+}
+
+/** One text for everybody who may not, whatever the reason: it must not tell whether there are policies. */
+export function denied({ catalog, schema, table }: Required<PolicyTarget>, privilege: Privilege): QueryError {
+  const may = privilege === 'SELECT' ? 'read' : privilege === 'INSERT' ? 'add rows to' : 'change';
+  return new QueryError('PERMISSION_DENIED', `You may not ${may} ${catalog}.${schema}.${table}.`);
+}
+
+/** By which plans, tickets and engines are told apart: another role may see other rows. */
+export function policyStamp(enforcer: PolicyEnforcer, session: Session): string {
+  const { username, roles, isNameVerified } = enforcer.identityOf(session);
+  return JSON.stringify([enforcer.version(), username, [...roles].sort(), isNameVerified]);
+}
+
+/** What both say must hold. */
+export function bothDecisions(first: TableDecision, second: TableDecision | undefined): TableDecision {
+  if (second === undefined || second.kind === 'unrestricted' || first.kind === 'refused') return first;
+  if (second.kind === 'refused' || first.kind === 'unrestricted') return second;
+  const masks = new Map(first.masks);
+  for (const [column, mask] of second.masks) {
+    const other = [...masks].find(([name]) => name.toLowerCase() === column.toLowerCase())?.[1];
+    if (other !== undefined && other.expression !== mask.expression)
+      return { kind: 'refused', reason: `${other.policy} and ${mask.policy} mask the column differently` };
+    if (other === undefined) masks.set(column, mask);
+  }
+  return {
+    kind: 'restricted',
+    filters: [...first.filters, ...second.filters],
+    masks,
+    applied: [...first.applied, ...second.applied],
+  };
+}
+
+/** Whether anything of the table is hidden; policies that leave a user out hide nothing of it. */
+export function hidesAnything(decision: TableDecision): decision is RestrictedTable {
+  return decision.kind === 'restricted' && decision.filters.length + decision.masks.size > 0;
+}

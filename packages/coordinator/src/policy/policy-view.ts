@@ -1,0 +1,79 @@
+/** The views through which tables with policies are read, and where the tables themselves lie meanwhile. */
+import type { EngineColumn, FragmentView } from '@svc/fragment-fn';
+import { quoteIdentifier } from '@svc/sql';
+
+interface RelationName {
+  readonly catalog: string;
+  readonly schema: string;
+  readonly table: string;
+}
+
+/**
+ * The engine's catalog of what no statement can name: names of statements are those of the session's catalogs, and none of
+ * them is called so.
+ */
+export const hiddenCatalog = 'svc_policy';
+
+export function hiddenName({ catalog, schema, table }: RelationName): RelationName {
+  return { catalog: hiddenCatalog, schema: JSON.stringify([catalog, schema]), table };
+}
+
+/** A view of a statement; one that hides rows has a text for each of the ways to keep them hidden. */
+export interface ResolvedView extends FragmentView {
+  readonly guard?: ViewGuard;
+  /** Of a view of the catalog: what it says itself can tell of no row that is hidden below it. */
+  readonly isLeakproof?: boolean;
+}
+
+export interface ViewGuard {
+  /** For statements of which nothing can tell of a hidden row, in whatever order it is computed; absent: none is one. */
+  readonly plainSql?: string;
+}
+
+export type GuardMode = 'plain' | 'barrier';
+
+export function hasBarrier({ guard }: ResolvedView, mode: GuardMode): boolean {
+  return guard !== undefined && (mode === 'barrier' || guard.plainSql === undefined);
+}
+
+export function fragmentViews(views: readonly ResolvedView[], mode: GuardMode): readonly FragmentView[] {
+  return views.map(({ catalog, schema, table, columns, sql, guard }) => {
+    const plain = mode === 'plain' ? guard?.plainSql : undefined;
+    return { catalog, schema, table, columns, sql: plain ?? (guard === undefined ? sql : withBarrier(sql)) };
+  });
+}
+
+/** It changes no rows, and the engine moves no condition below it. */
+function withBarrier(sql: string): string {
+  return `${sql} OFFSET 0`;
+}
+
+export interface PolicyViewParts {
+  /** Where the rows are. */
+  readonly hidden: RelationName;
+  /** What expressions call the table. */
+  readonly alias: string;
+  readonly columns: readonly EngineColumn[];
+  readonly filters: readonly string[];
+  /** By column name in lower case. */
+  readonly masks: ReadonlyMap<string, string>;
+}
+
+/** Filters and masks see the table's own values; a mask has its column's type. */
+export function policySql({ hidden, alias, columns, filters, masks }: PolicyViewParts): string {
+  const list = columns.map(({ name, type }) => {
+    const column = quoteIdentifier(name);
+    const mask = masks.get(name.toLowerCase());
+    return mask === undefined
+      ? `${quoteIdentifier(alias)}.${column}`
+      : `CAST((${mask}) AS ${type}) AS ${column}`;
+  });
+  const from = [hidden.catalog, hidden.schema, hidden.table].map(quoteIdentifier).join('.');
+  const where = filters.length === 0 ? '' : ` WHERE ${filters.map((filter) => `(${filter})`).join(' AND ')}`;
+  return `SELECT ${list.join(', ')} FROM ${from} AS ${quoteIdentifier(alias)}${where}`;
+}
+
+/** For a view whose own text is anything. */
+export function wrappedSql(sql: string): string {
+  return `SELECT * FROM (${sql})`;
+}

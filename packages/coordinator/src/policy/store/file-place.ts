@@ -1,0 +1,60 @@
+/** The rules of one coordinator, in its data folder. */
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { QueryError } from '@svc/base';
+import { syncFolder } from '@svc/lake';
+import { maxDocumentBytes } from './rule-document.js';
+import type { PlacedText, RulePlace } from './rule-place.js';
+
+/** Only the owner of the process reads and writes the file: expressions are not for everybody. */
+export function createFilePlace(path: string): RulePlace {
+  return { name: path, isShared: false, version: () => versionOf(path), read, write };
+
+  async function read(): Promise<PlacedText | undefined> {
+    const version = await versionOf(path);
+    return version === undefined ? undefined : { text: await readFile(path, 'utf8'), version };
+  }
+
+  async function write(text: string, replaced: string | undefined): Promise<string> {
+    const folder = dirname(path);
+    await mkdir(folder, { recursive: true });
+    if ((await versionOf(path)) !== replaced)
+      throw new QueryError('COMMIT_CONFLICT', `${path} was changed by another process.`);
+    const aside = `${path}.${randomUUID()}.tmp`;
+    try {
+      await writeSynced(aside, text);
+      await rename(aside, path);
+      await syncFolder(folder);
+    } finally {
+      await rm(aside, { force: true });
+    }
+    return (await versionOf(path)) ?? '';
+  }
+}
+
+/** Size, time and inode: each write makes another file. Undefined: there is none. */
+export async function versionOf(path: string): Promise<string | undefined> {
+  try {
+    const stats = await stat(path, { bigint: true });
+    if (!stats.isFile() || stats.size > maxDocumentBytes)
+      throw new QueryError(
+        'CONFIGURATION_ERROR',
+        `${path} is not a file of at most ${maxDocumentBytes} bytes, as one with policies is.`,
+      );
+    return `${stats.size}-${stats.mtimeNs}-${stats.ino}`;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function writeSynced(path: string, text: string): Promise<void> {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
