@@ -17,8 +17,11 @@ import type { ScanLock } from './identity/lifecycle/scan-lock.js';
 import { type OpenIdentity, openIdentity, type SignInFacts } from './identity/open-identity.js';
 import { SessionStore } from './identity/session-store.js';
 import { type PlannedStatement, plannedBytes } from './planner/planned-statement.js';
+import { createEnforcer } from './policy/create-enforcer.js';
 import { createPolicyStatements } from './policy/create-policy-statements.js';
 import { openPolicies, type Policies } from './policy/open-policies.js';
+import { createPolicyTexts } from './policy/policy-texts.js';
+import { validatePolicy } from './policy/validate-policy.js';
 import type { Executors } from './scheduler/executors.js';
 import { createPlanning } from './service/create-planning.js';
 import { createRunning } from './service/create-running.js';
@@ -119,17 +122,25 @@ function assemble(options: CoordinatorOptions, parts: Parts): Coordinator {
       pool,
       environmentOf: ({ request, stores }) => environmentOf(runner, { fragment: request, stores }),
     }) ?? remote.executors;
-  const planning = createPlanning({ config, pool, lake, metrics, executors });
+  const policyLogger = logger.child('svc::policy');
+  const adminRole = config['auth.admin_role'];
+  const planning = createPlanning({
+    ...{ config, pool, lake, metrics, executors },
+    policies: {
+      enforcer: createEnforcer({ policies, adminRole, identityKind: identity.kind }),
+      texts: createPolicyTexts(pool),
+      logger: policyLogger,
+    },
+  });
   const runner: QueryRunnerDependencies = createRunning({
     ...{ config, pool, metrics, logger, lake, now, audit, executors },
   });
   const policyStatements = createPolicyStatements({
     policies,
-    adminRole: config['auth.admin_role'],
-    // Expressions are checked where they are applied: a table is refused where one of its own is wrong.
-    validate: async () => undefined,
+    adminRole,
+    validate: (policy, session, signal) => validatePolicy(planning, policy, session, signal),
     catalogsOf: planning.catalogsToChange,
-    logger: logger.child('svc::policy'),
+    logger: policyLogger,
   });
   const planner = createStatements({ planning, runner, lake, policyStatements, version });
   const sessions = new SessionStore({

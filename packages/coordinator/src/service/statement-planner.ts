@@ -14,6 +14,7 @@ import { planStages } from '../planner/plan-stages.js';
 import type { PlannedStatement } from '../planner/planned-statement.js';
 import { ownerOf, type PlannerDependencies } from '../planner/planner-dependencies.js';
 import { arrowFields } from '../results/arrow-fields.js';
+import { readableCatalogs } from '../policy/permitted-catalogs.js';
 import { emptySchema, type TextAnswer, textAnswer } from '../results/text-answer.js';
 import type { StageRunsOptions } from '../scheduler/stage-runs.js';
 import { describeQuery, describeTable } from '../statements/describe.js';
@@ -212,7 +213,7 @@ async function answerStatement(
   options: StatementOptions,
 ): Promise<TextAnswer> {
   const { session, signal } = options;
-  const catalogs = dependencies.catalogsOf(session);
+  const catalogs = readableCatalogs(dependencies, session);
   switch (statement.kind) {
     case 'show-catalogs':
     case 'show-schemas':

@@ -87,7 +87,7 @@ function pathsToScans(node: PlanNode, above: readonly PlanNode[] = []): readonly
 function conditionsOf(node: PlanNode): readonly string[] {
   return [
     ...expressionsOf(node)
-      .filter((each) => each.kind !== 'reference')
+      .filter(({ kind }) => kind !== 'reference' && kind !== 'constant')
       .map((each) => conditionText(each)),
     ...(node.kind === 'get' ? node.filters.map(({ filter }) => conditionText(filter)) : []),
     ...inputsOf(node).flatMap(conditionsOf),

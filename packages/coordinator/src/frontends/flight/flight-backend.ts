@@ -19,6 +19,7 @@ import type { Session } from '../../identity/session.js';
 import type { SessionStore } from '../../identity/session-store.js';
 import { schemaName } from '../../planner/names.js';
 import type { PlannedStatement } from '../../planner/planned-statement.js';
+import { readableCatalogs } from '../../policy/permitted-catalogs.js';
 import { emptySchema } from '../../results/text-answer.js';
 import { type QueryRunnerDependencies, runPlanned } from '../../service/query-runner.js';
 import { isSameSchema, schemaChanged } from '../../service/schema-check.js';
@@ -321,7 +322,7 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
     },
 
     tables: (session, filter: TableFilter, context) =>
-      listTables(planner.catalogsOf(session), filter, {
+      listTables(readableCatalogs(planner, session), filter, {
         timeZone: session.settings.timeZone,
         signal: context.signal,
       }),
