@@ -21,7 +21,7 @@ before(async () => {
   });
   client = await service.client();
   for (const sql of [
-    "CREATE POLICY eu ON TABLE s.people ROW FILTER (region IN (SELECT region FROM s.allowed m WHERE m.who = current_user)) TO admin",
+    'CREATE POLICY eu ON TABLE s.people ROW FILTER (region IN (SELECT region FROM s.allowed m WHERE m.who = current_user)) TO admin',
     "CREATE POLICY pay ON TABLE s.people COLUMN MASK salary (CASE WHEN has_role('boss') THEN salary ELSE 0 END) TO admin",
     'CREATE POLICY even ON TABLE s.modulo ROW FILTER (id % 2 = 0) TO admin',
   ])
@@ -31,7 +31,7 @@ after(async () => await service[Symbol.asyncDispose]());
 
 describe('a table with policies', () => {
   it('has the rows that its filters leave, and masks in the place of values', async () => {
-    assert.deepEqual(await rows(client, "SELECT count(*), min(id), max(salary), min(region) FROM s.people"), [
+    assert.deepEqual(await rows(client, 'SELECT count(*), min(id), max(salary), min(region) FROM s.people'), [
       [10000n, 0n, 0n, 'EU'],
     ]);
     assert.equal(await value(client, 'SELECT count(*) FROM s.people WHERE salary > 5'), 0n);

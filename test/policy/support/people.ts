@@ -40,9 +40,12 @@ export function hiddenPeopleOf(world: World): string {
   return world === 'quiet' ? one : `${one} UNION ALL SELECT * FROM (${hidden.loud})`;
 }
 
+/** In the loud world a commit of its own. */
+export const unseenPeople = `SELECT * FROM (${hidden.loud}) LIMIT 100`;
+
 /** The first snapshot: in the loud world with hidden rows that the current one has not, and never had. */
 export function formerPeopleOf(world: World): string {
-  const hiddenRows = `SELECT * REPLACE (id + 50001 AS id) FROM (${hidden.loud}) h(${columnNames})`;
+  const hiddenRows = `SELECT * REPLACE (id + 50000 AS id) FROM (${hidden.loud}) h(${columnNames})`;
   return world === 'quiet' ? shownPeople : `${shownPeople} UNION ALL ${hiddenRows}`;
 }
 
