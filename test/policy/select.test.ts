@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { FlightClient } from '@svc/flight';
-import { rows, value } from '../service/support/results.js';
+import { readTicket, rows, value } from '../service/support/results.js';
 import { startService, type TestService } from '../service/support/service.js';
 
 let service: TestService;
@@ -65,5 +65,99 @@ describe('a table with policies', () => {
     await assert.rejects(rows(client, 'SELECT _row_id FROM s.people'), { code: 'BINDING_ERROR' });
     await assert.rejects(rows(client, 'SELECT * FROM s.people USING SAMPLE 10'), { code: 'NOT_SUPPORTED' });
     await assert.rejects(rows(client, 'SELECT * FROM svc_policy.x.people'), { code: 'CATALOG_NOT_FOUND' });
+  });
+});
+
+describe('what is told of a statement over hidden rows', () => {
+  it('has no counts in EXPLAIN, and names the policies; what they say is for admins', async () => {
+    const lines = (await rows(client, 'EXPLAIN ANALYZE SELECT count(*) FROM s.modulo WHERE k > 5')).flat();
+    const text = lines.slice(1).join('\n');
+    assert.doesNotMatch(text, /bytes|files|row groups|manifests/);
+    assert.match(text, /Policies: sql:even|Policies: even/);
+    assert.match(text, /id % 2 = 0/);
+  });
+
+  it('has no values in messages', async () => {
+    const failing = rows(client, "SELECT ('x' || ssn)::INT FROM s.modulo");
+    await assert.rejects(failing, ({ code, message }: { code: string; message: string }) => {
+      assert.equal(code, 'EVALUATION_ERROR');
+      assert.doesNotMatch(message, /x\d/);
+      return true;
+    });
+  });
+});
+
+describe('a ticket', () => {
+  it('is not run under other rules than it was planned under', async () => {
+    const { tickets } = await client.planStatement('SELECT count(*) FROM s.open');
+    await client.update('CREATE POLICY later ON TABLE s.open ROW FILTER (k < 5) TO admin');
+    await assert.rejects(readTicket(client, tickets[0]), { code: 'POLICY_CHANGED' });
+    assert.equal(await value(client, 'SELECT count(*) FROM s.open'), 5n);
+  });
+});
+
+describe('rows that are written', () => {
+  it('are ones that the writer could see, or none is written', async () => {
+    await client.update('INSERT INTO s.open VALUES (1), (2)');
+    await assert.rejects(client.update('INSERT INTO s.open VALUES (3), (7)'), { code: 'POLICY_CHECK_FAILED' });
+    assert.equal(await value(client, 'SELECT count(*) FROM s.open'), 7n);
+    await assert.rejects(client.update('INSERT INTO s.people SELECT * FROM s.people'), {
+      code: 'PERMISSION_DENIED',
+      message: /salary/,
+    });
+    assert.equal(await client.update('CREATE TABLE s.copied AS SELECT * FROM s.modulo'), 10000n);
+  });
+
+  it('and views that others read are judged by their readers, unless they are of their definer', async () => {
+    await client.update('CREATE VIEW s.seen AS SELECT id FROM s.modulo WHERE id < 10');
+    assert.equal(await value(client, 'SELECT count(*) FROM s.seen'), 5n);
+    await client.update(
+      "CREATE VIEW s.whole TBLPROPERTIES ('svc.security' = 'definer') AS SELECT id FROM s.modulo WHERE id < 10",
+    );
+    assert.equal(await value(client, 'SELECT count(*) FROM s.whole'), 10n);
+    await client.update('CREATE POLICY few ON TABLE s.whole ROW FILTER (id < 3) TO admin');
+    assert.equal(await value(client, 'SELECT count(*) FROM s.whole'), 3n);
+  });
+});
+
+describe('policies that do not fit', () => {
+  it('are not made', async () => {
+    const cases = [
+      ['ROW FILTER (nothing = 1)', 'BINDING_ERROR'],
+      ['ROW FILTER (id + 1)', 'BINDING_ERROR'],
+      ['ROW FILTER (sum(id) > 1)', 'NOT_SUPPORTED'],
+      ['ROW FILTER (random() > 0.5)', 'NOT_SUPPORTED'],
+      ["ROW FILTER (getenv('HOME') = 'x')", 'FUNCTION_NOT_ALLOWED'],
+      ['ROW FILTER (id IN (SELECT x FROM s.missing))', 'TABLE_NOT_FOUND'],
+      ['COLUMN MASK nothing (1)', 'BINDING_ERROR'],
+      ['COLUMN MASK id (current_schema)', 'NOT_SUPPORTED'],
+    ];
+    for (const [rule, code] of cases)
+      await assert.rejects(client.update(`CREATE POLICY bad ON TABLE s.copied ${rule} TO PUBLIC`), { code }, rule);
+  });
+
+  it('hide everything when they do not fit any more, and say no more than that', async () => {
+    await client.update('CREATE TABLE s.gone AS SELECT 1 AS a, 2 AS b');
+    await client.update('CREATE POLICY of_b ON TABLE s.gone ROW FILTER (b = 2) TO PUBLIC');
+    await client.update('CREATE OR REPLACE TABLE s.gone AS SELECT 1 AS a');
+    await assert.rejects(rows(client, 'SELECT * FROM s.gone'), {
+      code: 'POLICY_NOT_APPLICABLE',
+      message: 'A policy of lake.s.gone cannot be applied; ask who administers it.',
+    });
+  });
+});
+
+describe('tables that a user has no privilege for', () => {
+  it('are refused in the same words, and not listed', async () => {
+    await client.update("CREATE TABLE s.theirs AS SELECT 'x' AS v");
+    await client.update('GRANT SELECT ON TABLE s.theirs TO ROLE others');
+    const refused = { code: 'PERMISSION_DENIED', message: 'You may not read lake.s.theirs.' };
+    await assert.rejects(rows(client, 'SELECT * FROM s.theirs'), refused);
+    await assert.rejects(rows(client, 'DESCRIBE s.theirs'), refused);
+    assert.ok(!(await rows(client, 'SHOW TABLES IN s')).flat().includes('theirs'));
+    assert.equal(
+      await value(client, "SELECT count(*) FROM information_schema.tables WHERE table_name = 'theirs'"),
+      0n,
+    );
   });
 });

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { jsonLine } from '@svc/base';
 import type { EndedQuery } from '../tracker/query-tracker.js';
 
-/** The line of one query, with its line feed: the fields of spec section 6.1, all of them and no others. */
+/** The line of one query, with its line feed: the fields of spec section 6.1, and the policies that were applied. */
 export function auditLine({ record, sentSql, clientAddress }: EndedQuery): string {
   const text = sentSql.toWellFormed();
   const line = jsonLine({
@@ -15,6 +15,7 @@ export function auditLine({ record, sentSql, clientAddress }: EndedQuery): strin
     client_ip: clientAddress,
     duration_ms: Math.max(0, Math.round(record.elapsedMs)),
     rows_returned: Number(record.rows),
+    policies: record.policies,
     status: record.errorCode === undefined ? 'ok' : 'error',
   });
   return `${line}\n`;

@@ -1,6 +1,7 @@
 import type { StatementType } from '@svc/base';
 import type { FragmentRequest } from '@svc/fragment-fn';
 import type { ObjectStore } from '@svc/lake';
+import type { PlannedPolicies } from '../policy/planned-policies.js';
 import type { TextAnswer } from '../results/text-answer.js';
 import type { PlannedStages } from '../scheduler/planned-stages.js';
 
@@ -17,6 +18,8 @@ interface PlannedBase {
   /** Encapsulated Arrow IPC schema, exactly what running it will answer. */
   readonly schema: Uint8Array;
   readonly planningMs: number;
+  /** What it was planned under; absent where nothing of it depends on policies. */
+  readonly policies?: PlannedPolicies | undefined;
 }
 
 /** Runs in an engine. The request may be run again: it reads the same snapshots. */

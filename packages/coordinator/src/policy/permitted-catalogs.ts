@@ -71,7 +71,7 @@ export function permittedCatalogs(
 const unrestricted = { kind: 'unrestricted' } as const;
 
 /** A name that is not there is answered with names that are like it: of tables that may not be listed, perhaps. */
-function withoutNeighbours(error: unknown): unknown {
+export function withoutNeighbours(error: unknown): unknown {
   if (!(error instanceof QueryError) || error.code !== 'TABLE_NOT_FOUND') return error;
   const at = error.message.search(/ does not exist/);
   if (at === -1) return error;

@@ -8,6 +8,7 @@ import { createAnalyzer } from '../planner/analyze.js';
 import { ownerOf, type PolicyApplication } from '../planner/planner-dependencies.js';
 import { shownName } from '../planner/resolve-tables.js';
 import { createStubPlanCache } from '../planner/stub-plan-cache.js';
+import { changeableCatalogs } from '../policy/changeable-catalogs.js';
 import type { Executors } from '../scheduler/executors.js';
 import { countScan } from '../telemetry/scan-metrics.js';
 import type { Lake } from './open-lake.js';
@@ -58,7 +59,10 @@ export function createPlanning({
     files,
     policies,
     catalogsOf: lake.contexts.catalogsOf,
-    catalogsToChange: lake.contexts.catalogsToChange,
+    catalogsToChange: (session) => {
+      const catalogs = lake.contexts.catalogsToChange(session);
+      return policies === undefined ? catalogs : changeableCatalogs(catalogs, policies.enforcer, session);
+    },
     refreshCatalogs: ({ identity }) => lake.contexts.refresh(identity.username),
     metadataFiles: lake.manifests,
     plans: createStubPlanCache(),

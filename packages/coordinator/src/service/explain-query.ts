@@ -6,7 +6,9 @@ import { planQuery } from '../planner/plan-query.js';
 import { planStages, type StageDecision } from '../planner/plan-stages.js';
 import { ownerOf } from '../planner/planner-dependencies.js';
 import type { TextAnswer } from '../results/text-answer.js';
+import { plannedPolicies } from '../policy/planned-policies.js';
 import { answerExplain } from '../statements/explain.js';
+import { answerGuardedExplain } from '../statements/explain-guarded.js';
 import type { ExplainedStages } from '../statements/explain-stages.js';
 import type { StatementOptions, StatementPlannerDependencies } from './statement-planner.js';
 
@@ -21,7 +23,15 @@ export async function explainQuery(
   const decision = await planStages(dependencies, plan, plan.settings.execution, signal);
   const { fragment, stores, stub } = plan;
   const planned = { fragment, stores, stages: decision.stages, schema: stub.description.schema };
-  const run = analyze ? await dependencies.analyzePlanned(planned, { session, queryId, signal }) : undefined;
+  const policies = plannedPolicies(dependencies, session, plan.policies);
+  const run = analyze ? await dependencies.analyzePlanned({ ...planned, policies }, { session, queryId, signal }) : undefined;
+  const { enforcer } = dependencies.policies ?? {};
+  if (plan.policies.isGuarded)
+    return answerGuardedExplain({
+      ...{ run, policies: plan.policies, reads: plan.reads, sql: shownSql(query) },
+      isElsewhere: decision.stages !== undefined,
+      isAdmin: enforcer?.isAdmin(enforcer.identityOf(session)) === true,
+    });
   const scans = fragment.tables.map((table, index) => ({
     table,
     request: stub.requests[index] ?? { columns: undefined, filters: [] },

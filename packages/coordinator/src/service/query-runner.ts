@@ -43,6 +43,7 @@ export async function runPlanned(
     sentSql: planned.sentSql,
     clientAddress: options.clientAddress,
     statementType: planned.statementType,
+    policies: planned.policies?.names,
     planningMs: planned.planningMs,
   });
   const context = {
@@ -113,6 +114,7 @@ async function fragmentStream(
 ): Promise<ResultStream> {
   dependencies.throwIfNotAudited();
   const { timeoutMs } = planned.fragment.limits;
+  const isGuarded = planned.policies?.isGuarded === true;
   // The session's end cancels what runs for it; the caller's signal is another way to end. Planning and waiting for a
   // place are part of the time that a query has.
   const link = linkAbort([signal, session.closed], timeoutMs - planned.planningMs, () =>
@@ -125,7 +127,10 @@ async function fragmentStream(
     query.phase('executing');
     fragment = await startFragments(dependencies, {
       ...{ planned, queryId: query.queryId, signal: link.signal },
-      report: (report) => query.fragmentEnded(report),
+      // What was read tells of hidden rows.
+      report: (report) => {
+        if (!isGuarded) query.fragmentEnded(report);
+      },
     });
     if (!isSameSchema(fragment.schema, planned.schema)) {
       await fragment.messages[Symbol.asyncIterator]().return?.();
@@ -150,7 +155,7 @@ async function fragmentStream(
       onEnd: (error) => {
         link[Symbol.dispose]();
         const statistics = fragment.statistics();
-        query.statistics(statistics);
+        if (!isGuarded) query.statistics(statistics);
         dependencies.metrics.scanRows.inc({ stage: 'read' }, Number(statistics.rowsScanned));
         if (error === undefined) query.finish();
         else query.fail(error);

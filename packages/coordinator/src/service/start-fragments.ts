@@ -9,6 +9,7 @@ import {
 } from '@svc/fragment-fn';
 import type { ObjectStore } from '@svc/lake';
 import type { PlannedFragment } from '../planner/planned-statement.js';
+import { guardedError, guardedMessages } from '../policy/guarded-error.js';
 import { executorsOf } from '../scheduler/executors.js';
 import { mayRunHere } from '../scheduler/failure.js';
 import type { PlannedStages } from '../scheduler/planned-stages.js';
@@ -16,7 +17,7 @@ import { runStages } from '../scheduler/run-stages.js';
 import type { Scheduler } from '../scheduler/scheduler.js';
 import type { FragmentReport } from '../tracker/fragment-record.js';
 
-export type PlannedToRun = Pick<PlannedFragment, 'fragment' | 'stores' | 'stages' | 'schema'>;
+export type PlannedToRun = Pick<PlannedFragment, 'fragment' | 'stores' | 'stages' | 'schema' | 'policies'>;
 
 export interface StartDependencies extends EnvironmentDependencies {
   readonly logger: Logger;
@@ -37,6 +38,16 @@ export async function startFragments(
   dependencies: StartDependencies,
   options: StartOptions,
 ): Promise<FragmentResult> {
+  if (options.planned.policies?.isGuarded !== true) return await start(dependencies, options);
+  try {
+    const result = await start(dependencies, options);
+    return { ...result, messages: guardedMessages(result.messages) };
+  } catch (error) {
+    throw guardedError(error);
+  }
+}
+
+async function start(dependencies: StartDependencies, options: StartOptions): Promise<FragmentResult> {
   const { planned, queryId, signal } = options;
   const { scheduler, logger } = dependencies;
   const { stages } = planned;

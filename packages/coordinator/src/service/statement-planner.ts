@@ -15,6 +15,7 @@ import type { PlannedStatement } from '../planner/planned-statement.js';
 import { ownerOf, type PlannerDependencies } from '../planner/planner-dependencies.js';
 import { arrowFields } from '../results/arrow-fields.js';
 import { readableCatalogs } from '../policy/permitted-catalogs.js';
+import { plannedPolicies } from '../policy/planned-policies.js';
 import { emptySchema, type TextAnswer, textAnswer } from '../results/text-answer.js';
 import type { StageRunsOptions } from '../scheduler/stage-runs.js';
 import { describeQuery, describeTable } from '../statements/describe.js';
@@ -110,6 +111,7 @@ async function plan(
       fragment: plan.fragment,
       stores: plan.stores,
       stages,
+      policies: plan.fragment.tables.length === 0 ? undefined : plannedPolicies(dependencies, options.session, plan.policies),
       planningMs: performance.now() - startedAt,
     };
   }
@@ -127,7 +129,12 @@ async function plan(
   if (options.parameters !== undefined) {
     throw new QueryError('INVALID_PARAMETER', 'Only queries and INSERT take parameters.');
   }
-  return answered(await answerStatement(dependencies, statement, options));
+  const answer = await answerStatement(dependencies, statement, options);
+  const isOnlyTold = !changes.has(statement.kind) && !affectsSession.has(statement.kind);
+  return {
+    ...answered(answer),
+    policies: isOnlyTold ? plannedPolicies(dependencies, options.session) : undefined,
+  };
 }
 
 type RowWrite = Insert | (CreateTable & { readonly query: string });

@@ -101,7 +101,7 @@ function modelLine(splitBytes: readonly number[]): string {
   return `Model of Lambda: ${invocations} invocations, ${seconds.toFixed(1)} s beside each other, $${dollars.toFixed(6)}`;
 }
 
-function milliseconds(ms: number): string {
+export function milliseconds(ms: number): string {
   return `${ms.toFixed(1)} ms`;
 }
 

@@ -29,6 +29,8 @@ export interface QueryRecord {
   readonly peakMemoryBytes: bigint;
   /** Of a query that ran in stages. */
   readonly fragments: FragmentSummary | undefined;
+  /** Names of the policies that were applied. */
+  readonly policies: readonly string[];
   readonly errorCode: ErrorCode | undefined;
   readonly errorMessage: string | undefined;
 }

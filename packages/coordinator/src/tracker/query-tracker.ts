@@ -60,6 +60,8 @@ export interface QueryStart {
   /** Of the call; empty where there is none. */
   readonly clientAddress: string;
   readonly statementType: StatementType;
+  /** Names of those that were applied to it. */
+  readonly policies?: readonly string[] | undefined;
   /** Time that planning took before the record began (GetFlightInfo). */
   readonly planningMs?: number;
 }
@@ -75,7 +77,7 @@ export interface TrackedQuery {
   finish(): void;
   fail(error: QueryError): void;
   /** Its plan is ready, and its run is another's to begin: it leaves no record here. */
-  planned(): void;
+  planned(policies?: readonly string[]): void;
   /** It was no query after all, or is one under the same id already: it leaves no record. */
   withdraw(): void;
 }
@@ -131,7 +133,8 @@ export class QueryTracker {
       },
       finish: () => end(undefined),
       fail: (error) => end(error),
-      planned: () => {
+      planned: (policies) => {
+        query.policies = policies ?? query.policies;
         if (!this.#running.delete(query.queryId) || audit === undefined) return;
         audit.planned(endedQuery(query, query.record(undefined, true)));
       },
@@ -191,6 +194,7 @@ class RunningQuery {
   readonly start: QueryStart;
   fragment: FragmentStatistics | undefined;
   fragments: FragmentReports | undefined;
+  policies: readonly string[];
   readonly #elapsed: () => number;
   readonly #startedAtMs: number;
   /** Of the clock that is never set. */
@@ -209,6 +213,7 @@ class RunningQuery {
     const planningMs = start.planningMs ?? 0;
     this.queryId = queryId;
     this.start = start;
+    this.policies = start.policies ?? [];
     this.#elapsed = elapsed;
     this.#startedAtMs = now() - planningMs;
     this.#phaseSinceMs = elapsed();
@@ -250,6 +255,7 @@ class RunningQuery {
       spilledBytes: this.fragment?.spilledBytes ?? 0n,
       peakMemoryBytes: this.fragment?.peakMemoryBytes ?? 0n,
       fragments: this.fragments?.summary,
+      policies: this.policies,
       errorCode: error?.code,
       errorMessage: error?.message,
     };

@@ -6,7 +6,7 @@ import { isCode, writablePlace } from './change-catalog.js';
 import { parameterRowCount } from './parameter-rows.js';
 import { type PlannedRows, planRows } from './plan-rows.js';
 import { columnsOfQuery } from './query-columns.js';
-import { commitReplacement, createOrReplace, currentSnapshotRead } from './replace-table.js';
+import { commitReplacement, createOrReplace, currentSnapshotRead, permitReplacement } from './replace-table.js';
 import { tableDefinition } from './table-definition.js';
 import {
   commitNewTable,
@@ -69,6 +69,7 @@ async function replaceAs(
   existing: LoadedTable,
 ): Promise<WriteOutcome> {
   const { signal } = options;
+  permitReplacement(dependencies.planner, options.session, place);
   const plan = await planRows(statement.query, dependencies, options);
   const definition = definitionOf(statement, plan);
   const target = replacedTable(existing, definition);

@@ -7,12 +7,13 @@ import { commitWithRetry, type LoadedTable, replacedTable, type TableDefinition 
 import type { Schema } from 'apache-arrow';
 import { ownerOf } from '../planner/planner-dependencies.js';
 import { engineSession } from '../planner/stub-planning.js';
+import { type InsertRules, insertRules } from '../policy/insert-rules.js';
 import { isCode, writablePlace } from './change-catalog.js';
 import { allColumns } from './create-table-as.js';
 import { arrowSchemaOf, landingTable } from './landed-rows.js';
 import { type PlacedFiles, placeFiles } from './place-files.js';
 import { columnsOfArrow } from './query-columns.js';
-import { commitReplacement } from './replace-table.js';
+import { commitReplacement, permitReplacement } from './replace-table.js';
 import { tableDefinition } from './table-definition.js';
 import {
   appendOf,
@@ -102,9 +103,11 @@ async function ingestAppend(
   const { schema, name, place } = upload;
   const names = schema.fields.map((field) => field.name);
   const columns = targetColumns({ columns: names }, name, currentFields(table), names.length);
+  const { session, signal } = options;
+  const rules = await insertRules(dependencies.planner, { session, catalog: place.catalog, table, columns, signal });
   const placed = placeFiles(table, table.store);
   return await discardOnFailure(placed, async () => {
-    const rowCount = await writeUpload({ upload, dependencies, options, table, columns, placed });
+    const rowCount = await writeUpload({ upload, dependencies, options, table, columns, placed, rules });
     if (placed.dataFiles.length > 0)
       await commitWithRetry({
         catalog: place.writable,
@@ -124,6 +127,7 @@ async function ingestReplacement(
 ): Promise<bigint> {
   const { place } = upload;
   const { signal } = options;
+  permitReplacement(dependencies.planner, options.session, place);
   const definition = definitionOf(upload);
   const table = replacedTable(existing, definition);
   const placed = placeFiles(table, table.store);
@@ -179,6 +183,7 @@ interface UploadToWrite {
   readonly table: RowsToWrite['table'];
   readonly columns: readonly TargetColumn[];
   readonly placed: PlacedFiles;
+  readonly rules?: InsertRules;
 }
 
 /**

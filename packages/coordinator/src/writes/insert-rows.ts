@@ -2,6 +2,7 @@
 import { QueryError } from '@svc/base';
 import { commitWithRetry } from '@svc/lake';
 import type { Insert } from '@svc/sql';
+import { insertRules } from '../policy/insert-rules.js';
 import { writablePlace } from './change-catalog.js';
 import { planRows } from './plan-rows.js';
 import { columnNames } from './query-columns.js';
@@ -23,7 +24,7 @@ export async function insertRows(
   options: WriteOptions,
 ): Promise<WriteOutcome> {
   const { session, signal } = options;
-  const { identifier, name, writable } = writablePlace(statement.name, {
+  const { catalog, identifier, name, writable } = writablePlace(statement.name, {
     settings: session.settings,
     catalogs: dependencies.planner.catalogsToChange(session),
   });
@@ -37,7 +38,8 @@ export async function insertRows(
     currentFields(table),
     names.length,
   );
-  const rows = await writeRows({ dependencies, options, table, ...plan, columns });
+  const rules = await insertRules(dependencies.planner, { session, catalog, table, columns, signal });
+  const rows = await writeRows({ dependencies, options, table, ...plan, columns, rules });
   if (rows.dataFiles.length > 0) {
     const append = appendOf(rows.dataFiles, table, dependencies);
     await discardOnFailure(rows, () =>

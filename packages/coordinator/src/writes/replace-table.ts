@@ -7,7 +7,10 @@ import {
   type TableDefinition,
 } from '@svc/lake';
 import type { CreateTable } from '@svc/sql';
+import type { Session } from '../identity/session.js';
+import type { PlannerDependencies } from '../planner/planner-dependencies.js';
 import type { ResolvedTable } from '../planner/resolve-tables.js';
+import { permitChange, targetOf } from '../policy/changeable-catalogs.js';
 import { isCode, writablePlace } from './change-catalog.js';
 import { declaredColumns, tableDefinition } from './table-definition.js';
 import { engineSummary, type WriteDependencies, type WriteOptions, type WrittenRows } from './write-rows.js';
@@ -52,11 +55,18 @@ export async function createOrReplaceTable(
       return `Table ${place.name} was created.`;
     },
     async replace(existing) {
+      permitReplacement(dependencies.planner, session, place);
       const target = replacedTable(existing, definition);
       await commitReplacement({ place, definition, target, dependencies, signal, dataFiles: [] });
       return `Table ${place.name} was replaced.`;
     },
   });
+}
+
+/** Throws PERMISSION_DENIED: other rows in a table's place are no rows that are added to it. */
+export function permitReplacement({ policies }: PlannerDependencies, session: Session, place: Place): void {
+  if (policies !== undefined)
+    permitChange(policies.enforcer, session, targetOf(place.catalog, place.identifier), 'DELETE');
 }
 
 export interface ReplacementToCommit {

@@ -23,9 +23,12 @@ import {
 } from '@svc/lake';
 import type { Insert } from '@svc/sql';
 import type { Session } from '../identity/session.js';
+import type { AppliedPolicies } from '../planner/guard-relations.js';
 import type { Analyzer } from '../planner/analyze.js';
 import type { QueryPlan } from '../planner/plan-query.js';
 import type { PlannerDependencies } from '../planner/planner-dependencies.js';
+import { guardedError } from '../policy/guarded-error.js';
+import type { InsertRules } from '../policy/insert-rules.js';
 import type { QueryRunnerDependencies } from '../service/query-runner.js';
 import { isCode, type writablePlace } from './change-catalog.js';
 import { type PlacedFiles, placeFiles } from './place-files.js';
@@ -60,6 +63,10 @@ export interface RowsToWrite extends Pick<QueryPlan, 'stores'> {
   readonly columns: readonly TargetColumn[];
   /** Where the files go, when there are more to come: they are discarded all together. */
   readonly placed?: PlacedFiles;
+  /** What policies of the table say of its rows. */
+  readonly rules?: InsertRules;
+  /** What policies hid of the tables that the query reads. */
+  readonly policies?: AppliedPolicies;
   /** Makes what the query reads beside tables. */
   readonly fill?: FragmentWriteOptions['fill'];
 }
@@ -77,7 +84,9 @@ export async function writeRows(rows: RowsToWrite): Promise<WrittenRows> {
   const placed = rows.placed ?? placeFiles(table, table.store);
   // Pages of whole columns are for clients: here the engine reads and writes them.
   const { wholeColumns: _wholeColumns, ...fragment } = rows.fragment;
-  const request = { ...fragment, lane: 'query', queryId, target: targetOf(table, columns) } as const;
+  const { rules, policies } = rows;
+  const sql = rules === undefined ? fragment.sql : rules.checked(fragment.sql);
+  const request = { ...fragment, sql, lane: 'query', queryId, target: targetOf(table, columns) } as const;
   using _place = await runner.admission.enter('query', signal);
   return await discardOnFailure(placed, async () => {
     const environment = environmentOf(runner, { fragment: request, stores: rows.stores });
@@ -85,6 +94,9 @@ export async function writeRows(rows: RowsToWrite): Promise<WrittenRows> {
       signal,
       take: placed.take,
       ...(fill && { fill }),
+    }).catch((caught: unknown) => {
+      const error = rules === undefined ? caught : rules.failure(caught);
+      throw policies?.isGuarded === true ? guardedError(error) : error;
     });
     runner.metrics.scanRows.inc({ stage: 'read' }, Number(statistics.rowsScanned));
     return { dataFiles: placed.dataFiles, discard: placed.discard, rowCount };

@@ -20,6 +20,7 @@ import type { SessionStore } from '../../identity/session-store.js';
 import { schemaName } from '../../planner/names.js';
 import type { PlannedStatement } from '../../planner/planned-statement.js';
 import { readableCatalogs } from '../../policy/permitted-catalogs.js';
+import { throwIfPoliciesChanged } from '../../policy/planned-policies.js';
 import { emptySchema } from '../../results/text-answer.js';
 import { type QueryRunnerDependencies, runPlanned } from '../../service/query-runner.js';
 import { isSameSchema, schemaChanged } from '../../service/schema-check.js';
@@ -123,7 +124,7 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
     query: TrackedQuery,
   ): PlannedQuery {
     const handle = tickets.add(session.key, { ...planned, sentSql, queryId: query.queryId });
-    query.planned();
+    query.planned(planned.policies?.names);
     return { handle, schema: planned.schema, expiresAtMs: expiryOfUse() };
   }
 
@@ -224,6 +225,7 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
     run: (session, handle, context): Promise<ResultStream> =>
       forUser(session, async () => {
         const planned = tickets.get(session.key, handle);
+        throwIfPoliciesChanged(planner, session, planned);
         const queryId = takeQueryId(planned);
         const { clientAddress } = context;
         return await runs.run(planned, context.signal, (signal) =>

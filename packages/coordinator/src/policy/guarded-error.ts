@@ -1,0 +1,55 @@
+/** Errors of statements that read tables whose rows are partly hidden: a message could quote values, or tell how much there is. */
+import { type ErrorCode, QueryError } from '@svc/base';
+
+/** What these say does not depend on any row, or is about the caller. */
+const tellNothing: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'AUDIT_UNAVAILABLE',
+  'CANCELLED',
+  'ENGINE_CRASHED',
+  'INTERNAL_ERROR',
+  'NO_EXECUTOR',
+  'PERMISSION_DENIED',
+  'POLICY_CHECK_FAILED',
+  'QUERY_TIMEOUT',
+  'QUEUE_FULL',
+  'QUEUE_TIMEOUT',
+  'RESULT_SCHEMA_CHANGED',
+  'RESULT_TOO_LARGE',
+  'SESSION_EXPIRED',
+  'SESSION_LOST',
+  'SHUTTING_DOWN',
+  'SLOW_CONSUMER',
+]);
+
+/** The same code without the text; the log of the service has no values of tables either, so the cause goes nowhere. */
+export function guardedError(caught: unknown): QueryError {
+  const error = QueryError.from(caught);
+  if (tellNothing.has(error.code)) return error;
+  const { code, retryable } = error;
+  return new QueryError(
+    code,
+    code === 'EVALUATION_ERROR'
+      ? 'An expression failed on a value. Which one is not said, for policies hide a part of what the statement reads.'
+      : 'The statement failed. More is not said, for policies hide a part of what it reads.',
+    { retryable },
+  );
+}
+
+/** An iterator and not a generator: `return()` must reach the source even when nothing has been read yet. */
+export function guardedMessages<T>(source: AsyncIterable<T>): AsyncIterable<T> {
+  return {
+    [Symbol.asyncIterator]() {
+      const iterator = source[Symbol.asyncIterator]();
+      return {
+        next: () =>
+          iterator.next().catch((error: unknown) => {
+            throw guardedError(error);
+          }),
+        async return() {
+          await iterator.return?.();
+          return { done: true, value: undefined };
+        },
+      };
+    },
+  };
+}

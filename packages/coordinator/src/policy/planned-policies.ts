@@ -1,0 +1,41 @@
+/** What a plan was made under: it is not run under anything else. */
+import { QueryError } from '@svc/base';
+import type { Session } from '../identity/session.js';
+import { type PolicyEnforcer, policyStamp } from './policy-enforcer.js';
+
+export interface PlannedPolicies {
+  /** Of the policies that were applied. */
+  readonly names: readonly string[];
+  /** Rows are hidden from the user: no counter and no message may tell of them. */
+  readonly isGuarded: boolean;
+  readonly stamp: string;
+}
+
+interface Enforced {
+  readonly policies?: { readonly enforcer: PolicyEnforcer } | undefined;
+}
+
+/** Undefined: there are no policies here at all. */
+export function plannedPolicies(
+  { policies }: Enforced,
+  session: Session,
+  applied: Pick<PlannedPolicies, 'names' | 'isGuarded'> = { names: [], isGuarded: false },
+): PlannedPolicies | undefined {
+  if (policies === undefined) return undefined;
+  const { names, isGuarded } = applied;
+  return { names, isGuarded, stamp: policyStamp(policies.enforcer, session) };
+}
+
+/** Throws POLICY_CHANGED for what was planned under other rules, or with other roles. */
+export function throwIfPoliciesChanged(
+  { policies }: Enforced,
+  session: Session,
+  planned: { readonly policies?: PlannedPolicies | undefined },
+): void {
+  if (policies === undefined || planned.policies === undefined) return;
+  if (policyStamp(policies.enforcer, session) !== planned.policies.stamp)
+    throw new QueryError(
+      'POLICY_CHANGED',
+      'Policies or roles have changed since the statement was planned: plan it again (GetFlightInfo).',
+    );
+}
