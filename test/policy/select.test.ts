@@ -99,7 +99,9 @@ describe('a ticket', () => {
 describe('rows that are written', () => {
   it('are ones that the writer could see, or none is written', async () => {
     await client.update('INSERT INTO s.open VALUES (1), (2)');
-    await assert.rejects(client.update('INSERT INTO s.open VALUES (3), (7)'), { code: 'POLICY_CHECK_FAILED' });
+    await assert.rejects(client.update('INSERT INTO s.open VALUES (3), (7)'), {
+      code: 'POLICY_CHECK_FAILED',
+    });
     assert.equal(await value(client, 'SELECT count(*) FROM s.open'), 7n);
     await assert.rejects(client.update('INSERT INTO s.people SELECT * FROM s.people'), {
       code: 'PERMISSION_DENIED',
@@ -133,7 +135,11 @@ describe('policies that do not fit', () => {
       ['COLUMN MASK id (current_schema)', 'NOT_SUPPORTED'],
     ];
     for (const [rule, code] of cases)
-      await assert.rejects(client.update(`CREATE POLICY bad ON TABLE s.copied ${rule} TO PUBLIC`), { code }, rule);
+      await assert.rejects(
+        client.update(`CREATE POLICY bad ON TABLE s.copied ${rule} TO PUBLIC`),
+        { code },
+        rule,
+      );
   });
 
   it('hide everything when they do not fit any more, and say no more than that', async () => {

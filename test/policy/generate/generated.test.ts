@@ -7,18 +7,18 @@ import { after, before, describe, it } from 'node:test';
 import { attack } from '../support/attack.js';
 import { differenceText } from '../support/difference-text.js';
 import { rowFilters } from '../support/policies.js';
-import { openTwoWorlds, type TwoWorlds } from '../support/two-worlds.js';
+import { opened, openTwoWorlds, type TwoWorlds } from '../support/two-worlds.js';
 import { generateStatement } from './statement-generator.js';
 
 const { POLICY_STATEMENTS = '500', POLICY_SEED = '1' } = process.env;
 const count = Number(POLICY_STATEMENTS);
 const firstSeed = Number(POLICY_SEED);
 
-let two: TwoWorlds;
+let two: TwoWorlds | undefined;
 before(async () => {
   two = await openTwoWorlds({ filters: rowFilters });
 });
-after(async () => await two[Symbol.asyncDispose]());
+after(async () => await two?.[Symbol.asyncDispose]());
 
 describe(`${count} generated statements, seeds from ${firstSeed}`, () => {
   for (const [index, { name }] of rowFilters.entries())
@@ -27,7 +27,7 @@ describe(`${count} generated statements, seeds from ${firstSeed}`, () => {
       let answered = 0;
       let asked = 0;
       for (let seed = firstSeed + index; seed < firstSeed + count; seed += rowFilters.length) {
-        const { difference, answer } = await two.compare(
+        const { difference, answer } = await opened(two).compare(
           name,
           attack(`seed ${seed}`, generateStatement(seed)),
         );

@@ -214,3 +214,9 @@ function answeringWorld(
     },
   };
 }
+
+/** What a test's setup has opened. */
+export function opened(two: TwoWorlds | undefined): TwoWorlds {
+  if (two === undefined) throw new TypeError('The two worlds did not open.');
+  return two;
+}
