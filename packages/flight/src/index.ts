@@ -17,7 +17,12 @@ export type {
   UploadedRows,
 } from './backend.js';
 export type { ClientTls } from './client/channel.js';
-export { createFlightClient, type FlightClient, type FlightClientOptions } from './client/flight-client.js';
+export {
+  createFlightClient,
+  type FlightClient,
+  type FlightClientOptions,
+  type FlightQuery,
+} from './client/flight-client.js';
 export { createFlightServer, type FlightServerOptions } from './server/flight-server.js';
 export type { FlightServer, ServerTls } from './server/grpc-listener.js';
 export { compileLikePattern } from './sql/like-pattern.js';

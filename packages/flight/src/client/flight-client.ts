@@ -53,6 +53,9 @@ export interface FlightQuery {
   /** Encapsulated Arrow IPC schema; what `read` of the tickets begins with. */
   readonly schema: Uint8Array;
   readonly tickets: readonly Uint8Array[];
+  /** What the server says of the result's size; -1 where it does not. */
+  readonly totalRecords: bigint;
+  readonly totalBytes: bigint;
 }
 
 export interface ClientPreparedStatement {
@@ -172,6 +175,8 @@ export function createFlightClient(options: FlightClientOptions): FlightClient {
     return {
       schema: info.schema,
       tickets: info.endpoint.map(({ ticket }) => present(ticket, 'GetFlightInfo').ticket),
+      totalRecords: info.totalRecords,
+      totalBytes: info.totalBytes,
     };
   };
 

@@ -1,0 +1,107 @@
+import { type Attack, attack, callAttack } from '../support/attack.js';
+
+/** What is written is read from somewhere, and checked against something: both tell. `ledger` shows rows of region EU. */
+export const writeAttacks: readonly Attack[] = [
+  attack(
+    'A copy of the table',
+    'CREATE TABLE copied AS SELECT * FROM people',
+    'SELECT count(*), max(ssn), max(salary) FROM copied',
+    'DROP TABLE copied',
+  ),
+  attack(
+    'A copy with a cast that fails on hidden values',
+    'CREATE TABLE copied AS SELECT ssn::INTEGER AS s FROM people',
+    'SELECT sum(s) FROM copied',
+    'DROP TABLE copied',
+  ),
+  attack(
+    'A copy of masked columns',
+    'CREATE TABLE copied AS SELECT * FROM staff',
+    'SELECT max(email), max(pay), max(grade), count(*) FROM copied',
+    'DROP TABLE copied',
+  ),
+  attack(
+    'What the copy says of itself',
+    'CREATE TABLE copied AS SELECT id, email FROM staff',
+    'SELECT record_count, lower_bounds::VARCHAR, upper_bounds::VARCHAR FROM "copied$files"',
+    'DROP TABLE copied',
+  ),
+  attack(
+    'A copy by INSERT',
+    'CREATE TABLE copied AS SELECT id, ssn FROM people WHERE k = 3',
+    'INSERT INTO copied SELECT id, ssn FROM people WHERE ssn::INTEGER < 20',
+    'SELECT count(*), sum(ssn::INTEGER) FROM copied',
+    'DROP TABLE copied',
+  ),
+  attack(
+    'A copy of an old snapshot',
+    'CREATE TABLE copied AS SELECT * FROM people FOR VERSION AS OF {{first}}',
+    'SELECT count(*), max(ssn) FROM copied',
+    'DROP TABLE copied',
+  ),
+  attack('A copy of a metadata table', 'CREATE TABLE copied AS SELECT * FROM "people$files"'),
+  attack(
+    'A copy of a view',
+    'CREATE TABLE copied AS SELECT * FROM people_view',
+    'SELECT count(*), max(ssn) FROM copied',
+    'DROP TABLE copied',
+  ),
+  attack('A copy of what is closed to him', 'CREATE TABLE copied AS SELECT * FROM closed'),
+  attack('A row that the filter hides, inserted', "INSERT INTO ledger VALUES (5, 'US')"),
+  attack('A row for which the filter is not known, inserted', 'INSERT INTO ledger VALUES (5, NULL)'),
+  attack(
+    'A row that the filter hides among shown ones',
+    "INSERT INTO ledger VALUES (900001, 'EU'), (900002, 'US')",
+    'SELECT count(*) FROM ledger WHERE id > 900000',
+  ),
+  attack(
+    'A row that the filter shows, inserted',
+    "INSERT INTO ledger VALUES (900003, 'EU')",
+    'SELECT count(*) FROM ledger WHERE id >= 900003',
+  ),
+  attack(
+    'The id of a hidden row, inserted: is there a constraint?',
+    "INSERT INTO ledger VALUES (1, 'EU')",
+    'SELECT count(*) FROM ledger WHERE id = 1',
+  ),
+  attack(
+    'Rows of a check that fails by value',
+    "INSERT INTO ledger SELECT id, CASE WHEN id = 100 THEN 'x'::INTEGER::VARCHAR ELSE region END FROM people",
+  ),
+  attack(
+    'What a check says of hidden rows that are read',
+    "INSERT INTO ledger SELECT id, region FROM people WHERE region <> 'EU'",
+  ),
+  attack(
+    'Rows from the table into itself',
+    'INSERT INTO people SELECT * REPLACE (id + 1000000 AS id) FROM people WHERE id = 14',
+    'SELECT count(*), max(id) FROM people',
+  ),
+  attack('A value into a masked column', "INSERT INTO staff (id, email) VALUES (1000, 'x')"),
+  attack('A masked value written back into its column', 'INSERT INTO staff SELECT * FROM staff WHERE id = 3'),
+  attack(
+    'An INSERT that leaves masked columns out',
+    "INSERT INTO staff (id, name, team) VALUES (1001, 'new', 3)",
+  ),
+  attack('The table replaced', 'CREATE OR REPLACE TABLE people AS SELECT * FROM people'),
+  attack('The table replaced by another of its name', 'DROP TABLE people'),
+  attack('The table made again where it is', 'CREATE TABLE IF NOT EXISTS people AS SELECT 1 AS id'),
+  attack('A view in the place of the table', 'CREATE OR REPLACE VIEW people AS SELECT 1 AS id'),
+  attack('What is closed to him, made: does it exist?', 'CREATE TABLE closed AS SELECT 1 AS id'),
+  attack('What is closed to him, written', 'INSERT INTO closed SELECT * FROM closed'),
+  attack('What is closed to him, dropped', 'DROP TABLE closed'),
+  attack('What is closed to him, dropped if it exists', 'DROP TABLE IF EXISTS closed'),
+  attack('A policy of his own', 'CREATE OR REPLACE POLICY mine ON TABLE people ROW FILTER (true) TO analyst'),
+  attack('A policy dropped', 'DROP POLICY modulo_rows'),
+  attack('A policy that does not exist, dropped', 'DROP POLICY IF EXISTS nothing'),
+  attack('A privilege of his own', 'GRANT ALL ON TABLE people TO ROLE analyst'),
+  callAttack('Ids of hidden rows, uploaded', { kind: 'ingest', table: 'ledger', ids: [1n, 3n] }),
+  callAttack('Ids uploaded into what is masked', { kind: 'ingest', table: 'staff', ids: [1n, 3n] }),
+  callAttack('Ids uploaded into what is closed to him', { kind: 'ingest', table: 'closed', ids: [1n, 3n] }),
+  attack('A row changed', 'UPDATE people SET k = 1 WHERE ssn::INTEGER >= 0'),
+  attack('Rows deleted: how many?', "DELETE FROM people WHERE region <> 'EU'"),
+  attack(
+    'Rows merged: how many matched?',
+    'MERGE INTO people USING open ON people.id = open.id WHEN MATCHED THEN DELETE',
+  ),
+];
