@@ -8,6 +8,7 @@ import type { SessionSettings } from '../identity/session-settings.js';
 import { createAnalyzer } from '../planner/analyze.js';
 import { ownerOf } from '../planner/planner-dependencies.js';
 import { createStubPlanCache } from '../planner/stub-plan-cache.js';
+import { broadcastBytes } from '../scheduler/broadcast.js';
 import type { Executors } from '../scheduler/executors.js';
 import { countScan } from '../telemetry/scan-metrics.js';
 import type { Lake } from './open-lake.js';
@@ -62,7 +63,7 @@ export function createPlanning({
       executors,
       distributeBytes: config['fragments.distribute_bytes'],
       lambdaBytes: config['fragments.lambda_bytes'],
-      broadcastBytes: config['fragments.broadcast_bytes'],
+      broadcastBytes: broadcastBytes(config),
     },
     sessionDefaults,
     sessionLimits: { queryTimeoutMs, maxResultBytes },
