@@ -95,6 +95,8 @@ export interface EngineTableName {
 }
 
 export interface EngineQuery {
+  /** Trusted statements of ours to run first, as by `execute`, without another way to the engine and back. */
+  readonly before?: readonly string[];
   readonly sql: string;
   /** One Arrow IPC stream of one batch with one row; the fields bind in order. Absent without parameters. */
   readonly parameters?: Uint8Array;

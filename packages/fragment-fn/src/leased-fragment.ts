@@ -239,21 +239,27 @@ export function stagedGroups(staged: readonly StagedTable[]): readonly StagedGro
   return staged.flatMap(({ groups, deletes = [] }) => [...groups, ...deletes.flatMap((set) => set.groups)]);
 }
 
-/** Makes the names that the fragment's SQL uses. */
+/**
+ * Makes the names that the fragment's SQL uses. Answers trusted statements that are still to be run before it: all of them,
+ * where no rows are to be brought in between.
+ */
 export async function bindTables(
   { request, environment, link, lease }: LeasedFragment,
   staged: readonly StagedTable[],
-): Promise<void> {
+): Promise<readonly string[]> {
   const tables = request.tables.flatMap((table, index) => tableSql(table, staged[index]) ?? []);
   const session = staged.some((table) => table.isBound) ? [] : sessionOf(request);
   // Views are bound when they are made: what stands for now() in them must be there.
   const setup = [...session, ...tables, ...request.setup, ...request.views.map(viewSql)];
+  const hasRows = request.tables.some(({ kind }) => kind === 'rows' || kind === 'input');
+  if (!hasRows) return setup;
   if (setup.length > 0) await lease.execute(setup, link.signal);
   for (const table of request.tables)
     if (table.kind === 'rows') {
       const name = { catalog: table.catalog, schema: table.schema, table: table.table };
       await lease.ingest(name, onePiece(table.rows), link.signal);
     } else if (table.kind === 'input') await ingestInput(table, { environment, lease, signal: link.signal });
+  return [];
 }
 
 function tableSql(table: FragmentTable, staged: StagedTable | undefined): string | undefined {
@@ -277,13 +283,13 @@ export function scanSql(table: FragmentScan, staged: StagedTable | undefined): s
 }
 
 /**
- * Starts the SQL over the tables that `bind` makes: as a statement, or where it answers whole columns of `onlyTable` and
+ * Starts the SQL over the tables that `bind` makes, or says how to make first: as a statement, or where it answers whole columns of `onlyTable` and
  * their pages can be read so, without one.
  */
 export async function startStatement(
   { request, options, link, lease }: LeasedFragment,
   onlyTable: StagedTable | undefined,
-  bind: () => Promise<void> = async () => undefined,
+  bind: () => Promise<readonly string[]>,
 ): Promise<EngineResult> {
   const { wholeColumns } = request;
   const direct = wholeColumns && (await onlyTable?.describeColumns(wholeColumns.columns));
@@ -291,10 +297,10 @@ export async function startStatement(
     options.onExecuting?.();
     return await lease.readParquet({ ...direct, schema: wholeColumns.schema, signal: link.signal });
   }
-  await bind();
+  const before = await bind();
   options.onExecuting?.();
   return await lease.query({
-    sql: request.sql,
+    ...{ before, sql: request.sql },
     ...(request.parameters === undefined ? {} : { parameters: request.parameters }),
     arrow: request.arrow,
     signal: link.signal,

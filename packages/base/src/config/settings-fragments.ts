@@ -31,11 +31,11 @@ export const fragmentSettings = {
   ),
   'fragments.broadcast_bytes': setting(
     bytes(64 * KiB, 1 * GiB),
-    32 * MiB,
-    'Rows of one stage that every fragment behind it may be given; a statement that needs more runs on one node.',
+    128 * MiB,
+    'Rows of one stage that every fragment behind it may be given; a statement that needs more runs on one node. Without a spool (`fragments.spool_location`) no more than 32 MiB.',
   ),
   'fragments.broadcast_inline_bytes': setting(
-    bytes(0, 1 * GiB),
+    bytes(0, 32 * MiB),
     1 * MiB,
     'Such rows up to this size travel within each fragment; more lie in the spool (`fragments.spool_location`) once for all of them, where there is one.',
   ),

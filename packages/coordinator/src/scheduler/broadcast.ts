@@ -3,7 +3,7 @@
  * the spool, where each fragment finds them by signed addresses of its own.
  */
 import { createHash } from 'node:crypto';
-import { type Logger, QueryError, throwIfAborted } from '@svc/base';
+import { type Config, type Logger, QueryError, throwIfAborted } from '@svc/base';
 import type { EngineMessage } from '@svc/engine';
 import type { InputPart, InputRows } from '@svc/fragment-fn';
 import { newSpoolFolder, removeSpooled, type Spool, signAll } from '../spool/spool.js';
@@ -28,6 +28,14 @@ interface StoredPart extends Omit<InputPart, 'url'> {
 type Held = Pick<EngineMessage, 'header' | 'body'>;
 
 const defaultPartBytes = 8 * 1024 * 1024;
+/** Of rows that every task has in it, and this process in its memory. */
+const maxInlineBytes = 32 * 1024 * 1024;
+
+/** Of the rows of a stage that every fragment behind it may be given. */
+export function broadcastBytes(config: Config): number {
+  const given = config['fragments.broadcast_bytes'];
+  return config['fragments.spool_location'] === undefined ? Math.min(given, maxInlineBytes) : given;
+}
 
 export class Broadcast {
   readonly #rules: BroadcastRules;

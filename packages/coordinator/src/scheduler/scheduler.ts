@@ -3,6 +3,7 @@ import type { Config, Logger, Metrics } from '@svc/base';
 import { SpoolBudget, SpoolFile } from '@svc/engine';
 import { divideScan, type FooterCache } from '@svc/lake';
 import { openSpool } from '../spool/spool.js';
+import { broadcastBytes } from './broadcast.js';
 import { Dispatcher } from './dispatcher.js';
 import { ExecutorHealth } from './executor-health.js';
 import type { Executors } from './executors.js';
@@ -49,7 +50,7 @@ export function createScheduler({
       ...{ dispatcher, health, elapsed, metrics },
       openSpool: () => new SpoolFile(folder, budget),
       broadcast: {
-        maxBytes: config['fragments.broadcast_bytes'],
+        maxBytes: broadcastBytes(config),
         inlineBytes: config['fragments.broadcast_inline_bytes'],
         spool: openSpool(config, metrics),
         logger,

@@ -10,6 +10,7 @@ import { shownName } from '../planner/resolve-tables.js';
 import { createStubPlanCache } from '../planner/stub-plan-cache.js';
 import { changeableCatalogs } from '../policy/changeable-catalogs.js';
 import { hiddenCatalog } from '../policy/policy-view.js';
+import { broadcastBytes } from '../scheduler/broadcast.js';
 import type { Executors } from '../scheduler/executors.js';
 import { countScan } from '../telemetry/scan-metrics.js';
 import type { Lake } from './open-lake.js';
@@ -76,7 +77,7 @@ export function createPlanning({
       executors,
       distributeBytes: config['fragments.distribute_bytes'],
       lambdaBytes: config['fragments.lambda_bytes'],
-      broadcastBytes: config['fragments.broadcast_bytes'],
+      broadcastBytes: broadcastBytes(config),
     },
     sessionDefaults,
     sessionLimits: { queryTimeoutMs, maxResultBytes },

@@ -66,10 +66,7 @@ function perform(
       if (session.instance.isUnusable) session.reopen();
       return { answer: { of: 'reset' } };
     case 'execute':
-      for (const sql of request.statements) {
-        if (context.state.isCancelled(request.id)) throw cancelled();
-        session.instance.execute([sql]);
-      }
+      executeAll(context, session.instance, request.id, request.statements);
       return { answer: { of: 'execute' } };
     case 'queryText':
       return {
@@ -100,12 +97,25 @@ function perform(
   }
 }
 
+function executeAll(
+  { state }: HostContext,
+  instance: HostInstance,
+  id: number,
+  statements: readonly string[],
+): void {
+  for (const sql of statements) {
+    if (state.isCancelled(id)) throw cancelled();
+    instance.execute([sql]);
+  }
+}
+
 function runQuery(
   context: HostContext,
   instance: HostInstance,
   request: HostRequest & { op: 'query' },
   parameters: Buffer,
 ): SerializedProfile {
+  executeAll(context, instance, request.id, request.before);
   const cursor = instance.query({
     sql: request.sql,
     arrow: request.arrow,

@@ -27,7 +27,14 @@ export type HostRequest =
     }
   | { readonly op: 'describe'; readonly id: number; readonly sql: string }
   /** The body is the parameters' IPC stream, empty without parameters. */
-  | { readonly op: 'query'; readonly id: number; readonly sql: string; readonly arrow: 'lossless' | 'client' }
+  | {
+      readonly op: 'query';
+      readonly id: number;
+      /** Run first, as by `execute`. */
+      readonly before: readonly string[];
+      readonly sql: string;
+      readonly arrow: 'lossless' | 'client';
+    }
   /** The body is the encapsulated schema, then columns and files as JSON. */
   | { readonly op: 'readParquet'; readonly id: number; readonly schemaBytes: number }
   /** Followed by `chunk` frames and one `chunksEnd`. */

@@ -64,7 +64,8 @@ export class HostLease implements EngineLease {
   }
 
   async query(query: EngineQuery): Promise<EngineResult> {
-    return await this.#stream({ op: 'query', sql: query.sql, arrow: query.arrow }, query.parameters, query);
+    const { before = [], sql, arrow } = query;
+    return await this.#stream({ op: 'query', before, sql, arrow }, query.parameters, query);
   }
 
   async readParquet(read: ParquetRead): Promise<EngineResult> {

@@ -74,6 +74,8 @@ class SplitsOnLease {
   #engineDone: Promise<void> | undefined;
   /** Whether the divided table's name is one of rows that the engine has taken over. */
   #isTable = false;
+  /** Statements that make the fragment's names, as long as nobody has run them. */
+  #setup: readonly string[] = [];
   #resultBytes = 0;
 
   constructor(leased: LeasedFragment, request: SplitRequest, divided: FragmentScan | undefined) {
@@ -93,7 +95,7 @@ class SplitsOnLease {
     if (this.#mayBeginEarly) this.#stager?.begin(0);
     const whole = await stageTables(this.#fragment);
     this.#stager?.begin(0);
-    await bindTables(this.#fragment, whole);
+    this.#setup = await bindTables(this.#fragment, whole);
     const first = await this.#startSplit(0, { staged: whole, stagingMs: performance.now() - began });
     // A caller that went away may not come back for its events.
     const onAbort = () => void this.close().catch(() => undefined);
@@ -192,13 +194,18 @@ class SplitsOnLease {
   ): Promise<RunningSplit> {
     const ready = await this.#stager?.take(index);
     this.#stager?.begin(index + 1);
+    // The engine takes rows over by statements of their own: what they need comes before.
+    if (ready?.rows.kind === 'parts') await this.#execute(this.#takeSetup());
     const own =
       ready?.rows.kind === 'parts' ? await this.#gather(ready.table, ready.rows.parts) : ready?.rows.staged;
     const all = own === undefined ? staged : [...staged, own];
     const began = performance.now();
     const onlyTable = this.#divided === undefined ? staged[0] : own;
     const bind = async () => {
-      if (ready?.rows.kind === 'staged') await this.#bind(ready.table, ready.rows.staged);
+      const setup = this.#takeSetup();
+      return ready?.rows.kind === 'staged'
+        ? [...setup, ...this.#bindSql(ready.table, ready.rows.staged)]
+        : setup;
     };
     const result = await startStatement(this.#fragment, onlyTable, bind).catch((error: unknown) => {
       throw namingOriginalFiles(error, stagedGroups(all));
@@ -220,17 +227,28 @@ class SplitsOnLease {
     return running;
   }
 
-  /** Gives the divided table's name to the rows of a split. */
-  async #bind(table: FragmentScan, staged: StagedTable): Promise<void> {
-    const { lease, link } = this.#fragment;
-    await lease.execute([this.#dropSql(table), scanSql(table, staged)], link.signal);
-    this.#isTable = false;
+  /** A split whose pages are read without the engine leaves it to the next one. */
+  #takeSetup(): readonly string[] {
+    const setup = this.#setup;
+    this.#setup = [];
+    return setup;
   }
 
-  /** As `#bind`, where a split does not fit into the staging space: then the engine takes its rows over. */
-  async #gather(table: FragmentScan, parts: readonly FragmentScan[]): Promise<StagedTable> {
+  async #execute(statements: readonly string[]): Promise<void> {
     const { lease, link } = this.#fragment;
-    await lease.execute([this.#dropSql(table)], link.signal);
+    if (statements.length > 0) await lease.execute(statements, link.signal);
+  }
+
+  /** What gives the divided table's name to the rows of a split. */
+  #bindSql(table: FragmentScan, staged: StagedTable): readonly string[] {
+    const statements = [this.#dropSql(table), scanSql(table, staged)];
+    this.#isTable = false;
+    return statements;
+  }
+
+  /** As `#bindSql`, where a split does not fit into the staging space: then the engine takes its rows over. */
+  async #gather(table: FragmentScan, parts: readonly FragmentScan[]): Promise<StagedTable> {
+    await this.#execute([this.#dropSql(table)]);
     this.#isTable = true;
     const [gathered] = await gatherTables(this.#fragment, [{ table, parts }]);
     if (gathered === undefined) throw new QueryError('INTERNAL_ERROR', 'A split has no rows.');

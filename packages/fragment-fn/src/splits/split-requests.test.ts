@@ -142,7 +142,10 @@ async function run(targetBytes: number, atMost = Number.POSITIVE_INFINITY): Prom
     }
   }
   const files = scans.flatMap(({ groups }) => groups.flatMap((group) => group.files));
-  const requests = [...server.requests];
+  // On a machine that does much else a request may be late, and is then sent a second time.
+  const requests = [
+    ...new Map(server.requests.map((request) => [JSON.stringify(request), request])).values(),
+  ];
   return {
     ...{ ended, fetchedBytes, splits: scans.length, requests },
     footers: requests.filter(isFooter),

@@ -76,7 +76,9 @@ export class FakeEngine implements EnginePool {
         this.statements.push(...statements);
         this.#step('execute');
       },
-      query: async (query) => {
+      query: async ({ before = [], ...query }) => {
+        this.statements.push(...before);
+        if (before.length > 0) this.#step('execute');
         this.queries.push(query);
         this.#step('query');
         return this.#result(query);

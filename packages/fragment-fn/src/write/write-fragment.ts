@@ -128,7 +128,8 @@ async function runPlan(
   target: WriteTarget,
 ): Promise<{ readonly files: readonly WrittenFile[]; readonly profile: EngineProfile }> {
   const { options, link, lease } = fragment;
-  await bindTables(fragment, staged);
+  const setup = await bindTables(fragment, staged);
+  if (setup.length > 0) await lease.execute(setup, link.signal);
   options.onExecuting?.();
   await assertStructsFit(fragment, plan);
   const { rows, profile } = await copyRows(fragment, plan.sql).catch(async (error: unknown) => {
