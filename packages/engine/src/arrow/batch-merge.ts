@@ -199,14 +199,15 @@ export class BatchMerge {
         const at = place((length + 1) * layout.offsetBytes);
         if (layout.offsetBytes === 4) this.writeOffsets(target, at, index);
         else this.writeLongOffsets(target, at, index);
+        // What is NULL itself has no length: only below something else that is there may be a text or elements.
         const offsetAt = offsetsIn(bytes, at, layout.offsetBytes);
         if (layout.kind === 'variable') {
           const byteCount = this.valueBytes[index] ?? 0;
           const textAt = place(byteCount);
           this.writeValues(target.address + textAt, index);
-          if (mask !== undefined)
-            blankTexts(mask, length, offsetAt, bytes.subarray(textAt, textAt + byteCount));
-        } else mask &&= maskOfRanges(mask, length, offsetAt);
+          if (above !== undefined)
+            blankTexts(above, length, offsetAt, bytes.subarray(textAt, textAt + byteCount));
+        } else mask = above && maskOfRanges(above, length, offsetAt);
         break;
       }
       case 'denseUnion':

@@ -27,11 +27,20 @@ export function blankFixed(
       : unit === 4
         ? new Int32Array(bytes.buffer, start, count)
         : new Uint8Array(bytes.buffer, start, count);
-  forEachHidden(mask, length, (from, to) => {
-    // A call of `fill` costs more than a few values do.
-    if (to - from > 1) values.fill(0, from * units, to * units);
-    else for (let index = from * units; index < to * units; index++) values[index] = 0;
-  });
+  // Large results pass here: no call for each NULL.
+  for (let row = 0; row < length; row += 8) {
+    let hidden = ~(mask.bytes[mask.byteOffset + row / 8] ?? 0) & 0xff;
+    if (hidden === 0) continue;
+    if (hidden === 0xff) {
+      values.fill(0, row * units, Math.min(row + 8, length) * units);
+      continue;
+    }
+    for (; hidden !== 0; hidden &= hidden - 1) {
+      const first = (row + 31 - Math.clz32(hidden & -hidden)) * units;
+      // Behind the last row the array ends, and what is set there is not kept.
+      for (let index = first; index < first + units; index++) values[index] = 0;
+    }
+  }
 }
 
 /** Zeroes the bits of a bitmap at `at`: booleans, or the validity of what lies below. */
