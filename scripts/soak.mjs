@@ -1,6 +1,7 @@
 // `npm run soak [-- --short] [word…]`: long mixed runs with cancels, crashes and sleepers. CI runs the short, seeded form. The
 // long one ends with the soaks that need other servers, and that `npm run test:peers` runs for a shorter time: fragments
-// elsewhere on MinIO and Iceberg's REST catalog, and sessions against Keycloak and Redis.
+// elsewhere on MinIO and Iceberg's REST catalog, and sessions against Keycloak and Redis; and the proof that policies hide what they
+// hide is made with ten times as many statements as `npm test` makes, behind every form of filter, and on workers.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -25,14 +26,20 @@ const isSoak = (file) =>
 const sessionSoak = path.join('test', 'dist', 'peers', 'sessions', 'token-soak.test.js');
 const sessionSoakSeconds = 600;
 const files = findFiles(root, path.join('test', 'dist', 'soak'), isSoak);
+const policyFiles = values.short
+  ? []
+  : ['long', 'generate', 'non-interference'].flatMap((name) =>
+      findFiles(root, path.join('test', 'dist', 'policy'), (file) => isSoak(file) && file.includes(name)),
+    );
 const fragmentSoak = path.join('test', 'dist', 'peers', 'fragments', 'faults.test.js');
 const soaksFragments = !values.short && isSoak(fragmentSoak);
 const soaksSessions = !values.short && isSoak(sessionSoak);
 console.log(
-  `${values.short ? 'Short' : 'Long'} soak of ${files.length + Number(soaksFragments) + Number(soaksSessions)} files, seed ${seed}`,
+  `${values.short ? 'Short' : 'Long'} soak of ${files.length + policyFiles.length + Number(soaksFragments) + Number(soaksSessions)} files, seed ${seed}`,
 );
 const results = [];
 if (files.length > 0) results.push(await soak());
+if (policyFiles.length > 0) results.push(await soakPolicies());
 if (soaksFragments)
   results.push(await withFolder((folder) => soakFragments({ root, folder, seed: Number(seed) })));
 if (soaksSessions) results.push(await withFolder(soakSessions));
@@ -49,6 +56,18 @@ async function soak() {
     testTimeoutMs: values.short ? 5 * 60_000 : 3 * 3_600_000,
     // What the tests read: how long to go on, and what to repeat a run by.
     env: { ...process.env, SOAK: values.short ? 'short' : 'long', SOAK_SEED: seed },
+  });
+}
+
+async function soakPolicies() {
+  return await runNodeTests({
+    name: 'policies',
+    root,
+    files: policyFiles,
+    concurrency: 1,
+    timeoutMs: 3 * 3_600_000,
+    testTimeoutMs: 3_600_000,
+    env: { ...process.env, POLICY_STATEMENTS: '5000', POLICY_SEED: seed, POLICY_FILTERS: 'all' },
   });
 }
 

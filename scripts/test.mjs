@@ -1,4 +1,5 @@
-// `npm test`: the unit and end-to-end tests that need nothing but `npm ci`. Real clients: `npm run test:peers`.
+// `npm test`: the unit and end-to-end tests that need nothing but `npm ci`. Real clients: `npm run test:peers`; what takes long:
+// `npm run soak`.
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { findFiles } from './support/find-files.mjs';
@@ -7,7 +8,7 @@ import { endSuite } from './support/suite-summary.mjs';
 
 const root = path.resolve(import.meta.dirname, '..');
 const wanted = process.argv.slice(2);
-const apart = [path.join('test', 'dist', 'peers'), path.join('test', 'dist', 'soak')];
+const apart = ['peers', 'soak', path.join('policy', 'long')].map((name) => path.join('test', 'dist', name));
 
 const isTest = (file) =>
   file.endsWith('.test.js') &&

@@ -42,6 +42,14 @@ export const travelAttacks: readonly Attack[] = [
     'EXPLAIN SELECT count(*) FROM people FOR VERSION AS OF {{first}} WHERE salary > 5000',
   ),
   attack('A snapshot that does not exist', 'SELECT * FROM people FOR VERSION AS OF 1'),
+  attack('A branch that does not exist', "SELECT * FROM people FOR VERSION AS OF 'nothing'"),
+  attack(
+    'The files of a snapshot that does not exist',
+    'SELECT * FROM "people$files" FOR VERSION AS OF 1',
+    `SELECT * FROM "people$files" FOR TIMESTAMP AS OF TIMESTAMPTZ '2001-01-01 00:00:00+00'`,
+    'SELECT * FROM "people$everything"',
+  ),
+  attack('A snapshot that a table with masks does not have', 'SELECT id FROM staff FOR VERSION AS OF 1'),
   attack(
     'A time before the table: when was it made?',
     "SELECT count(*) FROM people FOR TIMESTAMP AS OF TIMESTAMPTZ '2001-01-01 00:00:00+00'",

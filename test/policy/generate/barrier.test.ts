@@ -17,6 +17,12 @@ const { POLICY_STATEMENTS = '500', POLICY_SEED = '1' } = process.env;
 const count = Number(POLICY_STATEMENTS);
 const firstSeed = Number(POLICY_SEED);
 
+/** What a plain view of `id % 2 = 0` tells hidden values to, found among the first seeds. */
+const leakingSeeds = [
+  11, 20, 43, 63, 64, 65, 72, 84, 104, 105, 111, 119, 129, 136, 158, 165, 169, 196, 206, 215, 221, 248, 253,
+  256,
+];
+
 let folder: string;
 let pool: EnginePool;
 let opened: readonly EngineWorld[];
@@ -31,6 +37,8 @@ after(async () => {
   await pool.destroy();
   await rm(folder, { recursive: true, force: true });
 });
+
+const modulo = { name: 'modulo', expression: () => 'id % 2 = 0' };
 
 interface Leak {
   readonly policy: string;
@@ -64,8 +72,6 @@ async function searchLeaks(hasBarrier: boolean) {
 
 describe(`views in the engine alone, seeds from ${firstSeed}`, () => {
   test('the known leak is there without a barrier, and not with it', async () => {
-    const modulo = rowFilters.find(({ name }) => name === 'modulo');
-    assert.ok(modulo);
     const known =
       'SELECT count(*) FROM people v JOIN (SELECT 7 AS k) r ON v.k = r.k WHERE v.ssn::INTEGER >= 0';
     await protect(modulo, false);
@@ -76,13 +82,27 @@ describe(`views in the engine alone, seeds from ${firstSeed}`, () => {
     assert.match(quiet ?? '', /^1 rows/);
   });
 
-  test(`${count} generated statements find leaks of plain views`, async (context) => {
+  test('generated statements find leaks of a plain view, and not of the same behind a barrier', async () => {
+    await protect(modulo, false);
+    const silent: number[] = [];
+    for (const seed of leakingSeeds)
+      if (new Set(await answersTo(generateStatement(seed))).size === 1) silent.push(seed);
+    assert.deepEqual(silent, []);
+    await protect(modulo, true);
+    for (const seed of leakingSeeds) {
+      const [quiet, loud] = await answersTo(generateStatement(seed));
+      assert.equal(loud, quiet, `seed ${seed}`);
+    }
+  });
+
+  test(`${count} generated statements, of plain views`, async (context) => {
     const { leaks, answered } = await searchLeaks(false);
     const policies = new Set(leaks.map(({ policy }) => policy));
+    // How many of these leak is luck: those of above do.
     context.diagnostic(`${leaks.length} leaks, of ${[...policies].join(', ')}; ${answered} equal answers`);
     for (const { policy, sql, answers } of leaks.slice(0, 3))
       context.diagnostic(`${policy}: ${sql} answers ${answers.map((each) => each.slice(0, 90)).join(' | ')}`);
-    assert.ok(policies.has('modulo'), 'a leak of `id % 2 = 0` is among them');
+    assert.ok(answered > count / 2, 'most of them answer rows');
   });
 
   test(`${count} generated statements find none behind a barrier`, async (context) => {

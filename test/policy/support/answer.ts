@@ -84,9 +84,8 @@ async function read(
   const rows = texts.map(neutral);
   const sizes = messages.map(({ body }) => body.length).join(' ');
   const sent = `${sizes}: ${digest(messages.flatMap(({ header, body }) => [header, body]))}`;
-  // What holds times or names of folders is other bytes each time, and so is what the engine leaves below a NULL: of these the
-  // neutral text is compared.
-  const isExact = texts.every((text, index) => text === rows[index] && !text.includes('null'));
+  // What holds times or names of folders is other bytes each time: of these the neutral text is compared.
+  const isExact = texts.every((text, index) => text === rows[index]);
   return {
     said: rows.join('\n'),
     bytes: `${digest([schema])}, ${totalRecords} rows and ${totalBytes} bytes announced; ${isExact ? sent : ''}`,

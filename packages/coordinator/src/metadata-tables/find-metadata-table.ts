@@ -19,6 +19,13 @@ export interface FoundMetadataTable {
   readonly loaded: LoadedTable;
 }
 
+interface FindOptions {
+  readonly pin: SnapshotPin;
+  readonly signal: AbortSignal;
+  /** Throws where the user may not know what there is to tell of the table: asked before anything is told of it. */
+  readonly permit?: (about: LoadedTable) => void;
+}
+
 /**
  * The metadata table that a name asks for which is no table's or view's own: `"t$snapshots"`. Undefined when it asks for
  * none. Throws TABLE_NOT_FOUND for a table that does not exist, or has no such metadata table.
@@ -26,7 +33,7 @@ export interface FoundMetadataTable {
 export async function findMetadataTable(
   { catalog, identifier }: TablePlace,
   loader: Pick<ReadableCatalog, 'loadTable'>,
-  { pin, signal }: { readonly pin: SnapshotPin; readonly signal: AbortSignal },
+  { pin, signal, permit }: FindOptions,
 ): Promise<FoundMetadataTable | undefined> {
   const asked = splitMetadataName(identifier.name);
   if (asked === undefined) return undefined;
@@ -38,6 +45,7 @@ export async function findMetadataTable(
     if (isMissing && !isMetadataTableKind(asked.kind)) return undefined;
     throw error;
   }
+  permit?.(loaded);
   const { namespace, name } = loaded.identifier;
   const base = [catalog, schemaName(namespace), name] as const;
   const table = openMetadataTable(loaded, asked.kind, pin, base.join('.'));

@@ -149,7 +149,11 @@ async function resolve(state: Resolving, request: TableRequest, naming: Naming):
   const catalogs = access === 'asked' ? state.permitted : state.catalogs;
   const place = placeOf(request.name, settings, catalogs);
   try {
-    const table = await resolveOne(request, { settings, catalogs, signal });
+    const mayListSnapshots = (about: LoadedTable): boolean =>
+      state.policies === undefined ||
+      (access === 'asked' &&
+        state.policies.restrictionOf(targetOf(place.catalog, about.identifier), about) === undefined);
+    const table = await resolveOne(request, { settings, catalogs, signal, mayListSnapshots });
     await addTable(state, table, naming);
   } catch (error) {
     if (!(error instanceof QueryError) || error.code !== 'TABLE_NOT_FOUND') throw error;

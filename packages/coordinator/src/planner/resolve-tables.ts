@@ -100,6 +100,11 @@ interface ResolveOptions {
   readonly signal: AbortSignal;
 }
 
+export interface ResolveOneOptions extends ResolveOptions {
+  /** Whether a point in time that the table does not have may be answered with those that it has. Default: it may not. */
+  readonly mayListSnapshots?: (loaded: LoadedTable) => boolean;
+}
+
 /** Tables by their names, however often and in whatever case they are named. */
 export type ResolvedTables = Map<string, ResolvedTable>;
 
@@ -129,9 +134,8 @@ export async function addMetadataTable(
 ): Promise<boolean> {
   const place = placeOf(name, settings, catalogs);
   const { catalog } = catalogs.get(place.catalog);
-  const found = await findMetadataTable(place, catalog, { pin, signal });
+  const found = await findMetadataTable(place, catalog, { pin, signal, permit });
   if (found === undefined) return false;
-  permit(found.loaded);
   const { table, loaded, name: shownName } = found;
   addResolved(resolved, {
     catalog: place.catalog,
@@ -213,7 +217,7 @@ function loadedOf(source: TableSource): LoadedTable | undefined {
 /** Loads a table. Throws TABLE_NOT_FOUND and the like, naming it as written. */
 export async function resolveOne(
   { name, pin, viewName, isAnyPoint = false, namesRowLineage = false }: TableRequest,
-  { settings, catalogs, signal }: ResolveOptions,
+  { settings, catalogs, signal, mayListSnapshots }: ResolveOneOptions,
 ): Promise<ResolvedTable> {
   const place = placeOf(name, settings, catalogs);
   if (isInformationSchema(place.identifier.namespace)) {
@@ -235,11 +239,9 @@ export async function resolveOne(
   const loaded = await catalogs.get(place.catalog).catalog.loadTable(place.identifier, { signal });
   const schema = schemaName(place.identifier.namespace);
   const tableName = `${place.catalog}.${schema}.${loaded.identifier.name}`;
-  const { snapshot, schema: columns } = resolveSnapshot(
-    loaded.metadata,
-    isAnyPoint ? { kind: 'current' } : pin,
-    tableName,
-  );
+  const asked: SnapshotPin = isAnyPoint ? { kind: 'current' } : pin;
+  const mayList = asked.kind !== 'current' && mayListSnapshots?.(loaded) === true;
+  const { snapshot, schema: columns } = resolveSnapshot(loaded.metadata, asked, tableName, { mayList });
   const lineage = namesRowLineage ? lineageFields(loaded.metadata.formatVersion, columns.fields) : [];
   return {
     catalog: place.catalog,

@@ -8,6 +8,7 @@ import type { ArrayPlan, PlanNode } from './array-plan.js';
 import { appendBits, appendOnes, type BitmapTarget, countZeros } from './bitmap.js';
 import { type ChunkArrays, column, columnsPerNode } from './chunk-arrays.js';
 import type { BatchLayout, BufferRange, FieldNode } from './ipc-encode.js';
+import { blankBits, blankFixed, blankTexts, maskOfRanges, type NullMask } from './null-mask.js';
 
 /** Readers vectorise over 64-byte boundaries; 8 is the format's minimum. */
 const alignment = 64;
@@ -80,12 +81,14 @@ export class BatchMerge {
 
   /**
    * Lays the rows out from the start of `region` (8-byte aligned, at least as long as `add` was allowed) and forgets
-   * them. Padding is zeroed: a region is reused by later results.
+   * them. Padding is zeroed, for a region is reused by later results, and so is what lies below NULLs.
    */
   write(region: Uint8Array): BatchLayout {
     const target = { bytes: region, address: addressOf(region) };
     const nodes: FieldNode[] = [];
     const buffers: BufferRange[] = [];
+    /** Per node what its children lie below. */
+    const masks: (NullMask | undefined)[] = [];
     let position = 0;
     const place = (byteCount: number): number => {
       const offset = position;
@@ -95,7 +98,10 @@ export class BatchMerge {
       return offset;
     };
     this.plan.nodes.forEach((node, index) => {
-      nodes.push(this.writeNode(node, index, target, place));
+      const above = node.parent === -1 ? undefined : masks[node.parent];
+      const { mask, ...written } = this.writeNode(node, index, target, place, above);
+      nodes.push(written);
+      masks.push(mask);
     });
     const layout = { rowCount: this.rows, nodes, buffers, bodyBytes: position };
     this.clear();
@@ -149,27 +155,42 @@ export class BatchMerge {
     index: number,
     target: { readonly bytes: Uint8Array; readonly address: Address },
     place: (byteCount: number) => number,
-  ): FieldNode {
+    above: NullMask | undefined,
+  ): FieldNode & { readonly mask: NullMask | undefined } {
     const length = this.elements[index] ?? 0;
+    const { bytes } = target;
+    let mask = above;
     let nullCount = 0;
     if (hasValidity(node)) {
       if (this.hasNulls[index] === 1) {
         const bitmap = { ...target, byteOffset: place(Math.ceil(length / 8)) };
         this.writeBits(bitmap, index, column.buffer0);
+        if (above !== undefined) blankBits(above, length, bytes, bitmap.byteOffset);
         nullCount = countZeros(bitmap.bytes, bitmap.byteOffset, length);
+        if (nullCount > 0) mask = bitmap;
       } else place(0);
     }
     const { layout } = node;
     switch (layout.kind) {
       case 'none':
         if (node.field.type.kind === 'null') nullCount = length;
+        else if (node.field.type.kind === 'fixedList') {
+          const { size } = node.field.type;
+          mask &&= maskOfRanges(mask, length, (row) => row * size);
+        }
         break;
-      case 'bits':
-        this.writeBits({ ...target, byteOffset: place(Math.ceil(length / 8)) }, index, column.buffer1);
+      case 'bits': {
+        const at = place(Math.ceil(length / 8));
+        this.writeBits({ ...target, byteOffset: at }, index, column.buffer1);
+        if (mask !== undefined) blankBits(mask, length, bytes, at);
         break;
-      case 'fixed':
-        this.writeFixed(target.address + place(length * layout.bytes), index, column.buffer1, layout.bytes);
+      }
+      case 'fixed': {
+        const at = place(length * layout.bytes);
+        this.writeFixed(target.address + at, index, column.buffer1, layout.bytes);
+        if (mask !== undefined) blankFixed(mask, length, bytes, at, layout.bytes);
         break;
+      }
       case 'sparseUnion':
         this.writeFixed(target.address + place(length), index, column.buffer0, 1);
         break;
@@ -178,14 +199,21 @@ export class BatchMerge {
         const at = place((length + 1) * layout.offsetBytes);
         if (layout.offsetBytes === 4) this.writeOffsets(target, at, index);
         else this.writeLongOffsets(target, at, index);
-        if (layout.kind === 'variable')
-          this.writeValues(target.address + place(this.valueBytes[index] ?? 0), index);
+        // What is NULL itself has no length: only below something else that is there may be a text or elements.
+        const offsetAt = offsetsIn(bytes, at, layout.offsetBytes);
+        if (layout.kind === 'variable') {
+          const byteCount = this.valueBytes[index] ?? 0;
+          const textAt = place(byteCount);
+          this.writeValues(target.address + textAt, index);
+          if (above !== undefined)
+            blankTexts(above, length, offsetAt, bytes.subarray(textAt, textAt + byteCount));
+        } else mask = above && maskOfRanges(above, length, offsetAt);
         break;
       }
       case 'denseUnion':
         throw new QueryError('INTERNAL_ERROR', 'A dense union reached the batch writer.');
     }
-    return { length, nullCount };
+    return { length, nullCount, mask };
   }
 
   /** Validity (a missing bitmap means all valid) or boolean values. */
@@ -273,6 +301,18 @@ export class BatchMerge {
       position += count;
     }
   }
+}
+
+/** The offsets that have been written. */
+function offsetsIn(
+  { buffer, byteOffset }: Uint8Array,
+  at: number,
+  offsetBytes: 4 | 8,
+): (row: number) => number {
+  const view = new DataView(buffer, byteOffset + at);
+  return offsetBytes === 4
+    ? (row) => view.getInt32(row * 4, true)
+    : (row) => Number(view.getBigInt64(row * 8, true));
 }
 
 function align(byteCount: number): number {

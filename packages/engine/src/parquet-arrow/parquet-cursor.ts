@@ -10,6 +10,7 @@ import {
   encodeBatchMessage,
   type FieldNode,
 } from '../arrow/ipc-encode.js';
+import { blankBits, blankFixed } from '../arrow/null-mask.js';
 import type { HostCursor, HostMessage } from '../host/instance-interface.js';
 import { ColumnOutput, outputWidths } from './column-output.js';
 import { allocateScratch, ColumnReader } from './column-reader.js';
@@ -177,25 +178,32 @@ export class ParquetCursor implements HostCursor {
     const nodes: FieldNode[] = [];
     const buffers: BufferRange[] = [];
     let position = 0;
-    const place = (source: Pointer, byteCount: number) => {
+    const place = (source: Pointer, byteCount: number): number => {
+      const at = position;
       target.set(this.memory.bytes.subarray(source, source + byteCount), position);
       buffers.push({ offset: position, byteCount });
       const end = position + byteCount;
       position = align(end);
       target.fill(0, end, position);
+      return at;
     };
     const { kernels } = this.memory;
     for (const { output } of this.columns) {
       const nullCount = output.flags === 0 ? 0 : rows - kernels.packFlags(output.flags, rows, this.bitmap);
-      place(this.bitmap, nullCount === 0 ? 0 : Math.ceil(rows / 8));
+      const byteOffset = place(this.bitmap, nullCount === 0 ? 0 : Math.ceil(rows / 8));
+      const mask = nullCount === 0 ? undefined : { bytes: target, byteOffset };
       nodes.push({ length: rows, nullCount });
       if (output.isText) {
         place(output.offsets, (rows + 1) * 4);
         place(output.textBytes, output.textEnd(rows));
       } else if (output.width === 1) {
         kernels.packFlags(output.values, rows, this.bitmap);
-        place(this.bitmap, Math.ceil(rows / 8));
-      } else place(output.values, rows * output.width);
+        const at = place(this.bitmap, Math.ceil(rows / 8));
+        if (mask !== undefined) blankBits(mask, rows, target, at);
+      } else {
+        const at = place(output.values, rows * output.width);
+        if (mask !== undefined) blankFixed(mask, rows, target, at, output.width);
+      }
     }
     return { rowCount: rows, nodes, buffers, bodyBytes: position };
   }

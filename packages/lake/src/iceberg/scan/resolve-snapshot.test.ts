@@ -91,3 +91,14 @@ test('what does not exist is answered with what does', () => {
     message: /had no snapshot at 1970-01-01T00:00:00\.999Z; it has 1 \(/,
   });
 });
+
+test('and not with what there is where that may not be told', () => {
+  const fails = (pin: SnapshotPin, message: string) =>
+    assert.throws(() => resolveSnapshot(metadata({}), pin, 's.t', { mayList: false }), {
+      code: 'SNAPSHOT_NOT_FOUND',
+      message,
+    });
+  fails({ kind: 'reference', name: 'prod' }, 'Table s.t has no branch or tag "prod".');
+  fails({ kind: 'id', snapshotId: 7n }, 'Table s.t has no snapshot 7.');
+  fails({ kind: 'timestamp', timestampMs: 999 }, 'Table s.t had no snapshot at 1970-01-01T00:00:00.999Z.');
+});

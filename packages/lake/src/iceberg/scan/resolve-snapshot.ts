@@ -23,6 +23,20 @@ export interface ResolvedSnapshot {
 /** How many of a table's snapshots or references an error message lists. */
 const maxListed = 10;
 
+export interface ResolveSnapshotOptions {
+  /**
+   * Whether an error may list the snapshots, branches and tags that there are. Where rows are hidden from somebody it may not:
+   * each commit of them would be told. Default: true.
+   */
+  readonly mayList?: boolean;
+}
+
+interface AskedTable {
+  readonly metadata: TableMetadata;
+  readonly tableName: string;
+  readonly mayList: boolean;
+}
+
 /**
  * Branches, `main` among them, are read under the table's current schema; tags, ids and times under the schema of their
  * snapshot. Throws SNAPSHOT_NOT_FOUND, listing what there is.
@@ -31,63 +45,74 @@ export function resolveSnapshot(
   metadata: TableMetadata,
   pin: SnapshotPin,
   tableName: string,
+  { mayList = true }: ResolveSnapshotOptions = {},
 ): ResolvedSnapshot {
+  return resolvePin({ metadata, tableName, mayList }, pin);
+}
+
+function resolvePin(table: AskedTable, pin: SnapshotPin): ResolvedSnapshot {
+  const { metadata } = table;
   switch (pin.kind) {
     case 'current': {
       const id = metadata.currentSnapshotId;
       return {
-        snapshot: id === undefined ? undefined : snapshotById(metadata, id, tableName),
+        snapshot: id === undefined ? undefined : snapshotById(table, id),
         schema: schemaById(metadata, undefined),
       };
     }
     case 'id': {
-      const snapshot = snapshotById(metadata, pin.snapshotId, tableName);
+      const snapshot = snapshotById(table, pin.snapshotId);
       return { snapshot, schema: schemaById(metadata, pin.schemaId ?? snapshot.schemaId) };
     }
     case 'reference':
-      return resolveReference(metadata, pin.name, tableName);
+      return resolveReference(table, pin.name);
     case 'timestamp': {
-      const snapshot = snapshotById(metadata, idAsOf(metadata, pin.timestampMs, tableName), tableName);
+      const snapshot = snapshotById(table, idAsOf(table, pin.timestampMs));
       return { snapshot, schema: schemaById(metadata, snapshot.schemaId) };
     }
   }
 }
 
-function resolveReference(metadata: TableMetadata, name: string, tableName: string): ResolvedSnapshot {
+function resolveReference(table: AskedTable, name: string): ResolvedSnapshot {
+  const { metadata } = table;
   const reference = metadata.refs.get(name);
   if (reference === undefined) {
-    if (name === 'main') return resolveSnapshot(metadata, { kind: 'current' }, tableName);
-    throw new QueryError(
-      'SNAPSHOT_NOT_FOUND',
-      `Table ${tableName} has no branch or tag ${JSON.stringify(clip(name, 200))}; it has ${listed([...metadata.refs.keys()])}.`,
-    );
+    if (name === 'main') return resolvePin(table, { kind: 'current' });
+    throw notFound(table, `has no branch or tag ${JSON.stringify(clip(name, 200))}`, [
+      ...metadata.refs.keys(),
+    ]);
   }
-  const snapshot = snapshotById(metadata, reference.snapshotId, tableName);
+  const snapshot = snapshotById(table, reference.snapshotId);
   const schemaId = reference.type === 'tag' ? snapshot.schemaId : metadata.currentSchemaId;
   return { snapshot, schema: schemaById(metadata, schemaId) };
 }
 
-function snapshotById(metadata: TableMetadata, id: bigint, tableName: string): Snapshot {
+function snapshotById(table: AskedTable, id: bigint): Snapshot {
+  const { metadata } = table;
   const snapshot = metadata.snapshots.find((candidate) => candidate.snapshotId === id);
   if (snapshot !== undefined) return snapshot;
-  throw new QueryError(
-    'SNAPSHOT_NOT_FOUND',
-    `Table ${tableName} has no snapshot ${id}; it has ${listed(metadata.snapshots.map(describe).reverse())}.`,
-  );
+  throw notFound(table, `has no snapshot ${id}`, metadata.snapshots.map(describe).reverse());
+}
+
+function notFound(
+  { tableName, mayList }: AskedTable,
+  problem: string,
+  others: readonly string[],
+): QueryError {
+  const rest = mayList ? `; it has ${listed(others)}` : '';
+  return new QueryError('SNAPSHOT_NOT_FOUND', `Table ${tableName} ${problem}${rest}.`);
 }
 
 /** By the log of what was current when; tables without a log are asked for the ancestors of the current snapshot. */
-function idAsOf(metadata: TableMetadata, timestampMs: number, tableName: string): bigint {
+function idAsOf(table: AskedTable, timestampMs: number): bigint {
+  const { metadata } = table;
   const log = metadata.snapshotLog.length > 0 ? metadata.snapshotLog : ancestors(metadata);
   let latest: { readonly timestampMs: number; readonly snapshotId: bigint } | undefined;
   for (const entry of log)
     if (entry.timestampMs <= timestampMs && (latest === undefined || entry.timestampMs >= latest.timestampMs))
       latest = entry;
   if (latest !== undefined) return latest.snapshotId;
-  throw new QueryError(
-    'SNAPSHOT_NOT_FOUND',
-    `Table ${tableName} had no snapshot at ${printTime(timestampMs)}; it has ${listed(metadata.snapshots.map(describe))}.`,
-  );
+  throw notFound(table, `had no snapshot at ${printTime(timestampMs)}`, metadata.snapshots.map(describe));
 }
 
 /** Oldest first. A chain that leads back into itself ends where it does. */

@@ -4,13 +4,17 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { startWorkerProcess, type WorkerProcess, workerSecret } from '../service/support/worker-process.js';
-import { joinAttacks } from './attacks/joins.js';
-import { maskAttacks } from './attacks/masks.js';
-import { shapeAttacks } from './attacks/shapes.js';
-import { differenceText } from './support/difference-text.js';
-import { rowFilters } from './support/policies.js';
-import { opened, openTwoWorlds, type TwoWorlds } from './support/two-worlds.js';
+import {
+  startWorkerProcess,
+  type WorkerProcess,
+  workerSecret,
+} from '../../service/support/worker-process.js';
+import { joinAttacks } from '../attacks/joins.js';
+import { maskAttacks } from '../attacks/masks.js';
+import { shapeAttacks } from '../attacks/shapes.js';
+import { differenceText } from '../support/difference-text.js';
+import { rowFilters } from '../support/policies.js';
+import { opened, openTwoWorlds, type TwoWorlds } from '../support/two-worlds.js';
 
 const groups = [...joinAttacks, ...maskAttacks, ...shapeAttacks];
 /** Where it ran is said by EXPLAIN, with names and sizes of what ran there. */

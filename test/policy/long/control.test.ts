@@ -1,14 +1,17 @@
 /** Without policies the attacks and the generator must tell the two worlds apart: what is silent then proves nothing later. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { allAttacks } from './attacks/all-attacks.js';
-import { rowFilters } from './support/policies.js';
-import { opened, openTwoWorlds, type TwoWorlds } from './support/two-worlds.js';
+import { allAttacks } from '../attacks/all-attacks.js';
+import { writeAttacks } from '../attacks/writes.js';
+import { rowFilters } from '../support/policies.js';
+import { opened, openTwoWorlds, type TwoWorlds } from '../support/two-worlds.js';
 
 const [filter] = rowFilters.filter(({ name }) => name === 'modulo');
 
 /** Names, types and refusals are equal whatever the rows are; that they stay so is tried, too. */
 const mostSilent = 0.7;
+/** Most of what changes something answers how many rows it changed, or that it may not. */
+const mostSilentOfWrites = 0.85;
 
 let two: TwoWorlds | undefined;
 before(async () => {
@@ -26,9 +29,7 @@ describe('without policies', () => {
         if (difference === undefined) silent.push(`${each.attack}: ${answer.said.slice(0, 150)}`);
       }
       context.diagnostic(`${silent.length} of ${attacks.length} are silent:\n${silent.join('\n')}`);
-      assert.ok(
-        silent.length < attacks.length * mostSilent,
-        `${silent.length} of ${attacks.length} are silent`,
-      );
+      const most = attacks === writeAttacks ? mostSilentOfWrites : mostSilent;
+      assert.ok(silent.length < attacks.length * most, `${silent.length} of ${attacks.length} are silent`);
     });
 });
