@@ -13,6 +13,8 @@ import { generateStatement } from './statement-generator.js';
 const { POLICY_STATEMENTS = '500', POLICY_SEED = '1' } = process.env;
 const count = Number(POLICY_STATEMENTS);
 const firstSeed = Number(POLICY_SEED);
+/** Of fewer nothing is said but whether they are answered alike. */
+const enough = 20;
 
 let two: TwoWorlds | undefined;
 before(async () => {
@@ -26,7 +28,8 @@ describe(`${count} generated statements, seeds from ${firstSeed}`, () => {
       const failed: number[] = [];
       let answered = 0;
       let asked = 0;
-      for (let seed = firstSeed + index; seed < firstSeed + count; seed += rowFilters.length) {
+      for (let seed = firstSeed; seed < firstSeed + count; seed++) {
+        if (seed % rowFilters.length !== index) continue;
         const { difference, answer } = await opened(two).compare(
           name,
           attack(`seed ${seed}`, generateStatement(seed)),
@@ -39,6 +42,6 @@ describe(`${count} generated statements, seeds from ${firstSeed}`, () => {
       }
       context.diagnostic(`${answered} of ${asked} answered rows`);
       assert.deepEqual(failed, [], 'these seeds');
-      assert.ok(answered > asked / 2, 'most of them answer rows');
+      assert.ok(asked < enough || answered > asked / 2, 'most of them answer rows');
     });
 });
