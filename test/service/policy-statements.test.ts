@@ -9,6 +9,7 @@ import type { FlightClient } from '@svc/flight';
 import { rows } from './support/results.js';
 import { startService, type TestService } from './support/service.js';
 import { standardTables } from './support/tables.js';
+import { until } from './support/until.js';
 
 let service: TestService;
 let folder = '';
@@ -120,8 +121,12 @@ describe('policies by SQL', () => {
     const lines = service.logLines.filter((line) => line.includes('an admin changed policies'));
     assert.ok(lines.some((line) => line.includes('"quiet"') && line.includes('create-policy')));
     assert.ok(lines.every((line) => !line.includes('hidden word')));
-    const audit = await readFile(join(folder, 'audit.log'), 'utf8');
-    const made = audit.split('\n').find((line) => line.includes('CREATE POLICY quiet'));
+    let made: string | undefined;
+    await until('the statement is in the audit log', async () => {
+      const audit = await readFile(join(folder, 'audit.log'), 'utf8');
+      made = audit.split('\n').find((line) => line.includes('CREATE POLICY quiet') && line.endsWith('}'));
+      return made !== undefined;
+    });
     assert.equal(JSON.parse(made ?? '{}').statement_type, 'policy');
   });
 

@@ -35,7 +35,8 @@ export function changeableCatalogs(
         if (isOfDefiner && !enforcer.isAdmin(enforcer.identityOf(session)))
           throw denied(targetOf(name, identifier), 'DELETE');
       };
-      return { name, catalog: changeable(catalog, permit, permitView) };
+      const told = (error: unknown) => withoutNeighbours(error, enforcer);
+      return { name, catalog: changeable(catalog, permit, permitView, told) };
     },
   };
 }
@@ -44,10 +45,11 @@ function changeable(
   catalog: WritableCatalog,
   permit: (identifier: TableIdentifier, privilege: Privilege) => void,
   permitView: (identifier: TableIdentifier, definition: Parameters<WritableCatalog['createView']>[1]) => void,
+  told: (error: unknown) => unknown,
 ): WritableCatalog {
   const loading = async <T>(load: Promise<T>): Promise<T> =>
     await load.catch((error: unknown) => {
-      throw withoutNeighbours(error);
+      throw told(error);
     });
   return {
     ...catalog,

@@ -30,5 +30,9 @@ export function createEnforcer({ policies, adminRole, identityKind }: EnforcerOp
         kind: 'unrestricted',
       },
     mayList: (identity, target) => mayList(policies.current(), identity, target),
+    mayHideNames() {
+      const { policies: all, grants, default: otherwise } = policies.current();
+      return all.length + grants.length > 0 || otherwise === 'deny';
+    },
   };
 }

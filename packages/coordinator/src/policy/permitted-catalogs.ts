@@ -40,7 +40,7 @@ export function permittedCatalogs(
         load: Promise<T>,
       ): Promise<T> => {
         const loaded = await load.catch((error: unknown) => {
-          throw withoutNeighbours(error);
+          throw withoutNeighbours(error, enforcer);
         });
         const target = targetOf(loaded.identifier);
         if (enforcer.decide(identity, target, 'SELECT').kind === 'refused') throw denied(target, 'SELECT');
@@ -71,7 +71,8 @@ export function permittedCatalogs(
 const unrestricted = { kind: 'unrestricted' } as const;
 
 /** A name that is not there is answered with names that are like it: of tables that may not be listed, perhaps. */
-export function withoutNeighbours(error: unknown): unknown {
+export function withoutNeighbours(error: unknown, enforcer: PolicyEnforcer): unknown {
+  if (!enforcer.mayHideNames()) return error;
   if (!(error instanceof QueryError) || error.code !== 'TABLE_NOT_FOUND') return error;
   const at = error.message.search(/ does not exist/);
   if (at === -1) return error;

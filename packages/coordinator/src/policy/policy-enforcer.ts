@@ -12,6 +12,8 @@ export interface PolicyEnforcer {
   isAdmin(identity: PolicyIdentity): boolean;
   decide(identity: PolicyIdentity, target: Required<PolicyTarget>, privilege: Privilege): TableDecision;
   mayList(identity: PolicyIdentity, target: Required<PolicyTarget>): boolean;
+  /** Whether there may be anybody to whom a table is not listed. */
+  mayHideNames(): boolean;
   /** What the table's own catalog asks for, which is applied beside our rules. */
   restrictionsOf?(loaded: LoadedTable): TableDecision;
 }

@@ -73,8 +73,9 @@ export class InProcessLease implements EngineLease {
   }
 
   async query(request: EngineQuery): Promise<EngineResult> {
+    const { before = [], sql, arrow, parameters } = request;
+    await this.execute(before, request.signal);
     this.assertUsable(request.signal);
-    const { sql, arrow, parameters } = request;
     const cursor = this.instance.query({ sql, arrow, ...(parameters === undefined ? {} : { parameters }) });
     return this.stream(cursor, request);
   }
