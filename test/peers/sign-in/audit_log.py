@@ -29,6 +29,7 @@ FIELDS = {
     "client_ip": str,
     "duration_ms": int,
     "rows_returned": int,
+    "policies": list,
     "status": str,
 }
 
@@ -72,6 +73,7 @@ def a_query_has_one_line_with_what_it_was():
             "statement_type": "query",
             "client_ip": "127.0.0.1",
             "rows_returned": 7,
+            "policies": [],
             "status": "ok",
         },
     )
