@@ -133,7 +133,7 @@ function assemble(options: CoordinatorOptions, parts: Parts): Coordinator {
     },
   });
   const runner: QueryRunnerDependencies = createRunning({
-    ...{ config, pool, metrics, logger, lake, now, audit, executors },
+    ...{ config, pool, metrics, logger, lake, now, audit, executors, spool: remote.spool },
   });
   const policyStatements = createPolicyStatements({
     policies,

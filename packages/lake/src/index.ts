@@ -122,3 +122,4 @@ export { createS3Signer, type S3Signer, type S3SignerOptions } from './storage/s
 export { createS3Store, type S3StoreOptions } from './storage/s3/s3-store.js';
 export type { GrantedPrefix, GrantedS3, StoreGrant } from './storage/store-grant.js';
 export { syncFolder } from './storage/sync-folder.js';
+export { writeSynced } from './storage/write-synced.js';

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, link, mkdir, open, readFile, rm } from 'node:fs/promises';
+import { chmod, link, mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { QueryError } from '@svc/base';
+import { writeSynced } from '@svc/lake';
 import { isSameSecret } from './bearer.js';
 import { wrongCredentials } from './identity-provider.js';
 import type { CheckPassword } from './sign-in-door.js';
@@ -31,7 +32,7 @@ export async function readOrCreatePassword(path: string): Promise<string> {
   const password = randomBytes(18).toString('base64url');
   const draft = `${path}.${randomBytes(8).toString('hex')}`;
   try {
-    await writeDraft(draft, `${password}\n`);
+    await writeSynced(draft, `${password}\n`);
     await link(draft, path);
     return password;
   } catch (error) {
@@ -41,16 +42,6 @@ export async function readOrCreatePassword(path: string): Promise<string> {
     throw error;
   } finally {
     await rm(draft, { force: true });
-  }
-}
-
-async function writeDraft(path: string, text: string): Promise<void> {
-  const file = await open(path, 'wx', 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
   }
 }
 

@@ -5,7 +5,7 @@
  */
 import { QueryError } from '@svc/base';
 import { engineColumns } from '@svc/fragment-fn';
-import { type LoadedTable, type LoadedView, mapConcurrently, type TableIdentifier } from '@svc/lake';
+import { type LoadedTable, type LoadedView, mapConcurrently } from '@svc/lake';
 import {
   deserializeQuery,
   hasSample,
@@ -20,8 +20,9 @@ import type { CatalogDirectory } from '../catalogs/catalog-directory.js';
 import { loadingOnce } from '../catalogs/loading-once.js';
 import type { SessionSettings } from '../identity/session-settings.js';
 import { engineSchemaName, isInformationSchema } from '../information-schema/names.js';
+import { mappingPlace } from '../policy/compile-expressions.js';
 import { permittedCatalogs } from '../policy/permitted-catalogs.js';
-import { denied } from '../policy/policy-enforcer.js';
+import { denied, targetOf } from '../policy/policy-enforcer.js';
 import { hiddenName, type ResolvedView, wrappedSql } from '../policy/policy-view.js';
 import { viewSecurityProperty } from '../policy/view-security.js';
 import type { AnalyzedQuery } from './analyze.js';
@@ -225,17 +226,11 @@ async function addGuard(
 async function addMapping(state: Resolving, reference: TableReference, target: Target): Promise<TableTarget> {
   const { session, catalogs, signal } = state;
   const settings = { ...session.settings, catalog: target.catalog, schema: target.schema };
-  const { identifier } = placeOf(reference, settings, catalogs);
-  if (isInformationSchema(identifier.namespace))
-    throw new QueryError('NOT_SUPPORTED', 'A policy reads tables only, and none of information_schema.');
+  mappingPlace(reference, settings, catalogs);
   const request = { name: reference, pin: { kind: 'current' } } as const;
   const table = await resolveOne(request, { settings, catalogs, signal });
   addResolved(state.tables, hiddenTable(table));
   return hiddenName(table);
-}
-
-function targetOf(catalog: string, { namespace, name }: TableIdentifier): Target {
-  return { catalog, schema: schemaName(namespace), table: name };
 }
 
 async function findView(

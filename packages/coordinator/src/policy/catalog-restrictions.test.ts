@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type NestedField, parseJson, type ReadRestrictions, type RestrictionExpression } from '@svc/lake';
 import { emptyMetadata } from '../test-support/empty-metadata.js';
-import { catalogRestrictions, withCatalogRestrictions } from './catalog-restrictions.js';
+import { catalogRestrictions } from './catalog-restrictions.js';
 import type { TableDecision } from './policy.js';
+import { bothDecisions } from './policy-enforcer.js';
 
 const fields: readonly NestedField[] = [
   { id: 1, name: 'a"b', required: false, type: { kind: 'string' } },
@@ -112,17 +113,17 @@ describe('restrictions of a catalog', () => {
       rowFilter: compare('eq', 2, '1'),
       columns: [{ fieldId: 1, action: 'replace-with-null' }],
     });
-    const both = withCatalogRestrictions(restricted, demanded);
+    const both = bothDecisions(restricted, demanded);
     assert.ok(both.kind === 'restricted');
     assert.deepEqual(
       [both.filters.length, [...both.masks.keys()], both.applied.length],
       [2, ['n', 'a"b'], 2],
     );
-    assert.equal(withCatalogRestrictions({ kind: 'unrestricted' }, demanded), demanded);
-    assert.equal(withCatalogRestrictions({ kind: 'refused', reason: 'r' }, demanded).kind, 'refused');
-    assert.equal(withCatalogRestrictions(restricted, undefined), restricted);
+    assert.equal(bothDecisions({ kind: 'unrestricted' }, demanded), demanded);
+    assert.equal(bothDecisions({ kind: 'refused', reason: 'r' }, demanded).kind, 'refused');
+    assert.equal(bothDecisions(restricted, undefined), restricted);
     const clash = decided({ columns: [{ fieldId: 2, action: 'mask-to-fixed-value' }] });
-    assert.equal(withCatalogRestrictions(restricted, clash).kind, 'refused');
+    assert.equal(bothDecisions(restricted, clash).kind, 'refused');
   });
 });
 

@@ -37,31 +37,6 @@ export function catalogRestrictions(
   }
 }
 
-/** Both must allow, and both hold; two masks of one column refuse the table, as nobody could say which of them hides enough. */
-export function withCatalogRestrictions(
-  decision: TableDecision,
-  restrictions: ReturnType<typeof catalogRestrictions>,
-): TableDecision {
-  if (restrictions === undefined || decision.kind === 'refused') return decision;
-  if (restrictions.kind === 'refused' || decision.kind === 'unrestricted') return restrictions;
-  const masks = new Map(decision.masks);
-  for (const [column, mask] of restrictions.masks) {
-    const other = masks.get(column);
-    if (other !== undefined)
-      return {
-        kind: 'refused',
-        reason: `the masks of ${other.policy} and ${mask.policy} for one column differ`,
-      };
-    masks.set(column, mask);
-  }
-  return {
-    kind: 'restricted',
-    filters: [...decision.filters, ...restrictions.filters],
-    masks,
-    applied: [...decision.applied, ...restrictions.applied],
-  };
-}
-
 function masksOf(
   { columns }: ReadRestrictions,
   {

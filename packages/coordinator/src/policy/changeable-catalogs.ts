@@ -2,10 +2,9 @@
 import type { TableIdentifier, WritableCatalog } from '@svc/lake';
 import type { CatalogDirectory } from '../catalogs/catalog-directory.js';
 import type { Session } from '../identity/session.js';
-import { schemaName } from '../planner/names.js';
 import { withoutNeighbours } from './permitted-catalogs.js';
 import type { PolicyTarget, Privilege } from './policy.js';
-import { denied, type PolicyEnforcer } from './policy-enforcer.js';
+import { denied, type PolicyEnforcer, targetOf } from './policy-enforcer.js';
 import { viewSecurityProperty } from './view-security.js';
 
 /**
@@ -23,30 +22,25 @@ export function changeableCatalogs(
       const { name, catalog } = catalogs.get(wanted);
       const permit = (identifier: TableIdentifier, privilege: Privilege): void =>
         permitChange(enforcer, session, targetOf(name, identifier), privilege);
-      const permitView = (
-        identifier: TableIdentifier,
-        definition: Parameters<WritableCatalog['createView']>[1],
-      ): void => {
-        permit(identifier, 'INSERT');
-        const isOfDefiner = Object.keys(definition.properties ?? {}).some(
-          (key) => key.toLowerCase() === viewSecurityProperty,
-        );
-        // Its readers see what it names without their policies.
-        if (isOfDefiner && !enforcer.isAdmin(enforcer.identityOf(session)))
+      // Readers of a definer's view see what it names without their policies.
+      const permitDefiner = (identifier: TableIdentifier): void => {
+        if (!enforcer.isAdmin(enforcer.identityOf(session)))
           throw denied(targetOf(name, identifier), 'DELETE');
       };
       const told = (error: unknown) => withoutNeighbours(error, enforcer);
-      return { name, catalog: changeable(catalog, permit, permitView, told) };
+      return { name, catalog: changeable(catalog, { permit, permitDefiner, told }) };
     },
   };
 }
 
-function changeable(
-  catalog: WritableCatalog,
-  permit: (identifier: TableIdentifier, privilege: Privilege) => void,
-  permitView: (identifier: TableIdentifier, definition: Parameters<WritableCatalog['createView']>[1]) => void,
-  told: (error: unknown) => unknown,
-): WritableCatalog {
+interface Changes {
+  permit(identifier: TableIdentifier, privilege: Privilege): void;
+  permitDefiner(identifier: TableIdentifier): void;
+  /** Of a failure, what may be told. */
+  told(error: unknown): unknown;
+}
+
+function changeable(catalog: WritableCatalog, { permit, permitDefiner, told }: Changes): WritableCatalog {
   const loading = async <T>(load: Promise<T>): Promise<T> =>
     await load.catch((error: unknown) => {
       throw told(error);
@@ -68,15 +62,16 @@ function changeable(
       await catalog.dropTable(identifier, call);
     },
     async createView(identifier, definition, call) {
-      permitView(identifier, definition);
+      permit(identifier, 'INSERT');
+      if (isOfDefiner(definition)) permitDefiner(identifier);
       return await catalog.createView(identifier, definition, call);
     },
     async replaceView(identifier, definition, call) {
-      permitView(identifier, definition);
+      permit(identifier, 'INSERT');
+      if (isOfDefiner(definition)) permitDefiner(identifier);
       permit(identifier, 'DELETE');
       const { metadata } = await catalog.loadView(identifier, call);
-      if (metadata.properties.has(viewSecurityProperty))
-        permitView(identifier, { ...definition, properties: { [viewSecurityProperty]: '' } });
+      if (metadata.properties.has(viewSecurityProperty)) permitDefiner(identifier);
       return await catalog.replaceView(identifier, definition, call);
     },
     async dropView(identifier, call) {
@@ -84,6 +79,10 @@ function changeable(
       await catalog.dropView(identifier, call);
     },
   };
+}
+
+function isOfDefiner({ properties = {} }: Parameters<WritableCatalog['createView']>[1]): boolean {
+  return Object.keys(properties).some((key) => key.toLowerCase() === viewSecurityProperty);
 }
 
 /** Throws PERMISSION_DENIED. An admin, who could change the rules, may. */
@@ -96,8 +95,4 @@ export function permitChange(
   const identity = enforcer.identityOf(session);
   if (enforcer.isAdmin(identity)) return;
   if (enforcer.decide(identity, target, privilege).kind !== 'unrestricted') throw denied(target, privilege);
-}
-
-export function targetOf(catalog: string, { namespace, name }: TableIdentifier): Required<PolicyTarget> {
-  return { catalog, schema: schemaName(namespace), table: name };
 }

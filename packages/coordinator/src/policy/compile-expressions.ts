@@ -9,6 +9,10 @@ import {
   tableKey,
   writeSerializedSql,
 } from '@svc/sql';
+import type { CatalogDirectory } from '../catalogs/catalog-directory.js';
+import type { SessionSettings } from '../identity/session-settings.js';
+import { isInformationSchema } from '../information-schema/names.js';
+import { placeOf, type TablePlace } from '../planner/names.js';
 import type { AppliedExpression, PolicyIdentity, RestrictedTable } from './policy.js';
 import type { PolicyTexts } from './policy-texts.js';
 
@@ -21,6 +25,18 @@ export interface CompileOptions {
   readonly signal: AbortSignal;
   /** Makes a mapping table readable; answers where. */
   mapping(reference: TableReference): Promise<TableTarget>;
+}
+
+/** Where a table lies that a policy of a table of this place reads. Throws NOT_SUPPORTED for what is made by the service. */
+export function mappingPlace(
+  reference: TableReference,
+  settings: SessionSettings,
+  catalogs: CatalogDirectory,
+): TablePlace {
+  const place = placeOf(reference, settings, catalogs);
+  if (isInformationSchema(place.identifier.namespace))
+    throw new QueryError('NOT_SUPPORTED', 'A policy reads tables only, and none of information_schema.');
+  return place;
 }
 
 export interface CompiledExpression {
@@ -84,8 +100,7 @@ export async function compilePolicies(
   const columns = new Set(options.columns.map((name) => name.toLowerCase()));
   const maskSql = new Map<string, string>();
   for (const [column, mask] of masks) {
-    const name = column.toLowerCase();
-    if (!columns.has(name))
+    if (!columns.has(column))
       throw notApplicable(
         new QueryError('BINDING_ERROR', `There is no column ${column}.`),
         tableName,
@@ -93,7 +108,7 @@ export async function compilePolicies(
       );
     const compiled = await compile(mask);
     all.push(compiled);
-    maskSql.set(name, compiled.sql);
+    maskSql.set(column, compiled.sql);
   }
   return {
     filters: found,

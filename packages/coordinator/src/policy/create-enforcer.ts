@@ -26,9 +26,8 @@ export function createEnforcer({ policies, adminRole, identityKind }: EnforcerOp
     decide: (identity, target, privilege) => decide(policies.current(), identity, target, privilege),
     // At another point of its history the table may have other columns: then what does not fit is refused when it is applied.
     restrictionsOf: (loaded) =>
-      catalogRestrictions(loaded, { fields: schemaById(loaded.metadata, undefined).fields }) ?? {
-        kind: 'unrestricted',
-      },
+      loaded.readRestrictions &&
+      catalogRestrictions(loaded, { fields: schemaById(loaded.metadata, undefined).fields }),
     mayList: (identity, target) => mayList(policies.current(), identity, target),
     mayHideNames() {
       const { policies: all, grants, default: otherwise } = policies.current();

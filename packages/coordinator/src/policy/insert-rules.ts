@@ -6,10 +6,9 @@ import type { LoadedTable } from '@svc/lake';
 import { quoteIdentifier, quoteString } from '@svc/sql';
 import type { Session } from '../identity/session.js';
 import { ownerOf, type PlannerDependencies } from '../planner/planner-dependencies.js';
-import { targetOf } from './changeable-catalogs.js';
 import { compilePolicies } from './compile-expressions.js';
 import type { RestrictedTable } from './policy.js';
-import { bothDecisions, denied, hidesAnything } from './policy-enforcer.js';
+import { bothDecisions, denied, hidesAnything, targetOf } from './policy-enforcer.js';
 
 export interface InsertOptions {
   readonly session: Session;
@@ -91,9 +90,8 @@ export async function insertRules(
 
 /** His values of the column are not the table's: what he read and writes back would destroy them. */
 function refuseMasked({ masks }: RestrictedTable, columns: readonly TargetColumn[], name: string): void {
-  const masked = new Set([...masks.keys()].map((column) => column.toLowerCase()));
   for (const { field, position } of columns)
-    if (position !== undefined && masked.has(field.name.toLowerCase()))
+    if (position !== undefined && masks.has(field.name.toLowerCase()))
       throw new QueryError(
         'PERMISSION_DENIED',
         `You may not write column ${JSON.stringify(field.name)} of ${name}, of which you see no values.`,

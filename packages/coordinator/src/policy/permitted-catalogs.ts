@@ -3,8 +3,8 @@ import { QueryError } from '@svc/base';
 import type { TableIdentifier } from '@svc/lake';
 import type { CatalogDirectory } from '../catalogs/catalog-directory.js';
 import type { Session } from '../identity/session.js';
-import { schemaName } from '../planner/names.js';
-import { bothDecisions, denied, type PolicyEnforcer } from './policy-enforcer.js';
+import type { TableDecision } from './policy.js';
+import { denied, type PolicyEnforcer, targetOf } from './policy-enforcer.js';
 
 export interface CatalogsOfSessions {
   catalogsOf(session: Session): CatalogDirectory;
@@ -31,19 +31,18 @@ export function permittedCatalogs(
     names: catalogs.names,
     get(wanted) {
       const { name, catalog } = catalogs.get(wanted);
-      const targetOf = ({ namespace, name: table }: TableIdentifier) => ({
-        catalog: name,
-        schema: schemaName(namespace),
-        table,
-      });
       const loading = async <T extends { readonly identifier: TableIdentifier }>(
         load: Promise<T>,
+        restrictionsOf?: (loaded: T) => TableDecision | undefined,
       ): Promise<T> => {
         const loaded = await load.catch((error: unknown) => {
           throw withoutNeighbours(error, enforcer);
         });
-        const target = targetOf(loaded.identifier);
-        if (enforcer.decide(identity, target, 'SELECT').kind === 'refused') throw denied(target, 'SELECT');
+        const target = targetOf(name, loaded.identifier);
+        const isRefused =
+          enforcer.decide(identity, target, 'SELECT').kind === 'refused' ||
+          restrictionsOf?.(loaded)?.kind === 'refused';
+        if (isRefused) throw denied(target, 'SELECT');
         return loaded;
       };
       return {
@@ -52,23 +51,18 @@ export function permittedCatalogs(
           ...catalog,
           async listRelations(namespace, options) {
             const relations = await catalog.listRelations(namespace, options);
-            return relations.filter(({ identifier }) => enforcer.mayList(identity, targetOf(identifier)));
+            return relations.filter(({ identifier }) =>
+              enforcer.mayList(identity, targetOf(name, identifier)),
+            );
           },
           loadView: (identifier, options) => loading(catalog.loadView(identifier, options)),
-          async loadTable(identifier, options) {
-            const loaded = await loading(catalog.loadTable(identifier, options));
-            const target = targetOf(loaded.identifier);
-            if (bothDecisions(unrestricted, enforcer.restrictionsOf?.(loaded)).kind === 'refused')
-              throw denied(target, 'SELECT');
-            return loaded;
-          },
+          loadTable: (identifier, options) =>
+            loading(catalog.loadTable(identifier, options), (loaded) => enforcer.restrictionsOf?.(loaded)),
         },
       };
     },
   };
 }
-
-const unrestricted = { kind: 'unrestricted' } as const;
 
 /** A name that is not there is answered with names that are like it: of tables that may not be listed, perhaps. */
 export function withoutNeighbours(error: unknown, enforcer: PolicyEnforcer): unknown {

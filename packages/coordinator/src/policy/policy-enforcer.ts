@@ -1,7 +1,8 @@
 /** What statements ask of the rules: who the session's user is to them, and what holds of a table for him. */
 import { QueryError } from '@svc/base';
-import type { LoadedTable } from '@svc/lake';
+import type { LoadedTable, TableIdentifier } from '@svc/lake';
 import type { Session } from '../identity/session.js';
+import { schemaName } from '../planner/names.js';
 import type { PolicyIdentity, PolicyTarget, Privilege, RestrictedTable, TableDecision } from './policy.js';
 
 export interface PolicyEnforcer {
@@ -15,7 +16,12 @@ export interface PolicyEnforcer {
   /** Whether there may be anybody to whom a table is not listed. */
   mayHideNames(): boolean;
   /** What the table's own catalog asks for, which is applied beside our rules. */
-  restrictionsOf?(loaded: LoadedTable): TableDecision;
+  restrictionsOf?(loaded: LoadedTable): TableDecision | undefined;
+}
+
+/** `catalog` is its name in SQL. */
+export function targetOf(catalog: string, { namespace, name }: TableIdentifier): Required<PolicyTarget> {
+  return { catalog, schema: schemaName(namespace), table: name };
 }
 
 /** One text for everybody who may not, whatever the reason: it must not tell whether there are policies. */
@@ -36,7 +42,7 @@ export function bothDecisions(first: TableDecision, second: TableDecision | unde
   if (second.kind === 'refused' || first.kind === 'unrestricted') return second;
   const masks = new Map(first.masks);
   for (const [column, mask] of second.masks) {
-    const other = [...masks].find(([name]) => name.toLowerCase() === column.toLowerCase())?.[1];
+    const other = masks.get(column);
     if (other !== undefined && other.expression !== mask.expression)
       return { kind: 'refused', reason: `${other.policy} and ${mask.policy} mask the column differently` };
     if (other === undefined) masks.set(column, mask);

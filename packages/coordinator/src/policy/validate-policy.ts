@@ -3,14 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { QueryError } from '@svc/base';
 import { type EngineColumn, engineColumns, qualified, stubFileSql, stubViewSql } from '@svc/fragment-fn';
-import type { TableReference, TableTarget } from '@svc/sql';
+import { quoteIdentifier, type TableReference, type TableTarget } from '@svc/sql';
 import type { Session } from '../identity/session.js';
-import { isInformationSchema } from '../information-schema/names.js';
 import { loadRelation } from '../planner/load-relation.js';
-import { placeOf } from '../planner/names.js';
 import { ownerOf, type PlannerDependencies } from '../planner/planner-dependencies.js';
 import { arrowFields } from '../results/arrow-fields.js';
-import { compileExpression } from './compile-expressions.js';
+import { compileExpression, mappingPlace } from './compile-expressions.js';
 import type { Policy } from './policy.js';
 import { policySql } from './policy-view.js';
 
@@ -49,9 +47,7 @@ export async function validatePolicy(
   };
   const protectedTable = addStub({ catalog: 'svc', schema: 'main', table: 'protected', columns });
   const mapping = async (reference: TableReference): Promise<TableTarget> => {
-    const { identifier } = placeOf(reference, settings, catalogs);
-    if (isInformationSchema(identifier.namespace))
-      throw new QueryError('NOT_SUPPORTED', 'A policy reads tables only, and none of information_schema.');
+    mappingPlace(reference, settings, catalogs);
     const parts = [reference.catalog ?? catalog, reference.schema ?? schema, reference.table];
     const relation = await loadRelation(parts, settings, catalogs, signal);
     if (relation.kind !== 'table')
@@ -69,7 +65,7 @@ export async function validatePolicy(
     columns: columns.map(({ name }) => name),
     identity: { username: session.identity.username, roles: [], isNameVerified: true },
   });
-  const from = `FROM ${qualified(protectedTable)} AS "${table.replaceAll('"', '""')}"`;
+  const from = `FROM ${qualified(protectedTable)} AS ${quoteIdentifier(table)}`;
   const lease = await pool.lease({ owner, lane: 'small', signal });
   try {
     const statements = [...stubs.values()].flatMap((stub, index) => {

@@ -2,7 +2,7 @@
 import type { Config, Logger, Metrics } from '@svc/base';
 import { SpoolBudget, SpoolFile } from '@svc/engine';
 import { divideScan, type FooterCache } from '@svc/lake';
-import { openSpool } from '../spool/spool.js';
+import type { Spool } from '../spool/spool.js';
 import { broadcastBytes } from './broadcast.js';
 import { Dispatcher } from './dispatcher.js';
 import { ExecutorHealth } from './executor-health.js';
@@ -18,6 +18,7 @@ export interface Scheduler {
 export interface SchedulerOptions {
   readonly config: Config;
   readonly executors: Executors;
+  readonly spool: Spool | undefined;
   readonly footers: FooterCache;
   /** For files without a name. */
   readonly folder: string;
@@ -31,6 +32,7 @@ const patienceMs = 5000;
 export function createScheduler({
   config,
   executors,
+  spool,
   footers,
   folder,
   metrics,
@@ -52,7 +54,7 @@ export function createScheduler({
       broadcast: {
         maxBytes: broadcastBytes(config),
         inlineBytes: config['fragments.broadcast_inline_bytes'],
-        spool: openSpool(config, metrics),
+        spool,
         logger,
       },
       limits: {

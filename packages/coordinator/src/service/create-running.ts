@@ -5,6 +5,7 @@ import type { Audit } from '../audit/open-audit.js';
 import type { Executors } from '../scheduler/executors.js';
 import { LaneAdmission } from '../scheduler/lane-admission.js';
 import { createScheduler } from '../scheduler/scheduler.js';
+import type { Spool } from '../spool/spool.js';
 import { DeferredWork } from '../tracker/deferred-work.js';
 import { QueryTracker } from '../tracker/query-tracker.js';
 import type { Lake } from './open-lake.js';
@@ -21,6 +22,8 @@ export interface RunningOptions {
   readonly stageFiles?: QueryRunnerDependencies['stageFiles'];
   /** Absent: everything runs here. */
   readonly executors?: Executors | undefined;
+  /** For what is large between them. */
+  readonly spool?: Spool | undefined;
   /** None without `metrics.audit_log_path`, and none in `svc sql` without a server. */
   readonly audit?: Audit | undefined;
 }
@@ -36,6 +39,7 @@ export function createRunning({
   now,
   stageFiles,
   executors,
+  spool,
   audit,
 }: RunningOptions): QueryRunnerDependencies {
   return {
@@ -44,7 +48,7 @@ export function createRunning({
     scheduler:
       executors &&
       createScheduler({
-        ...{ config, executors, footers: lake.footers, metrics },
+        ...{ config, executors, spool, footers: lake.footers, metrics },
         logger: logger.child('svc::fragments'),
         folder: poolOptions(config, logger).folder,
       }),

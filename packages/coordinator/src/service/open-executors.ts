@@ -4,12 +4,15 @@ import { openLambdaExecutor } from '../executors/lambda/open-lambda-executor.js'
 import { openWorkers } from '../executors/workers/open-workers.js';
 import type { WorkerRegistry } from '../executors/workers/worker-registry.js';
 import type { Executors } from '../scheduler/executors.js';
+import { openSpool, type Spool } from '../spool/spool.js';
 
 export interface RemoteExecutors {
   /** Undefined where neither is configured: everything runs here. */
   readonly executors: Executors | undefined;
   /** Undefined where none are configured: then the coordinator is its own worker. */
   readonly workers: WorkerRegistry | undefined;
+  /** Undefined where none is configured. */
+  readonly spool: Spool | undefined;
   close(): Promise<void>;
 }
 
@@ -28,7 +31,8 @@ export async function openRemoteExecutors({
   metrics,
   now,
 }: RemoteExecutorsOptions): Promise<RemoteExecutors> {
-  const lambda = await openLambdaExecutor(config, { metrics, logger });
+  const spool = openSpool(config, metrics);
+  const lambda = await openLambdaExecutor(config, { spool, metrics, logger });
   const workers = await openWorkers({ config, logger, now }).catch((error: unknown) => {
     lambda?.close();
     throw error;
@@ -36,6 +40,7 @@ export async function openRemoteExecutors({
   const hasAny = lambda !== undefined || workers !== undefined;
   return {
     workers,
+    spool,
     executors: hasAny ? { workers: () => workers?.healthy() ?? [], lambda: () => lambda } : undefined,
     async close() {
       lambda?.close();

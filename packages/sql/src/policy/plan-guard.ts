@@ -6,6 +6,7 @@ import type { PlanExpression } from '../plan/plan-expression.js';
 import type { PlanNode } from '../plan/plan-node.js';
 import { inputsOf } from '../plan/read-plan.js';
 import { originsOf } from '../scan/column-origin.js';
+import { referencesOf } from '../stages/narrow-plan.js';
 import { isBarrier } from '../stages/plan-facts.js';
 import { conditionText, isLeakproof, isLeakproofFilter } from './plan-conditions.js';
 
@@ -38,10 +39,8 @@ export function guardProblem(
   const depths = barrierDepths(views, guarded);
   if (depths === undefined) return 'broken';
   let problem: GuardProblem | undefined;
-  for (const path of pathsToScans(plan)) {
-    const get = path.at(-1);
-    const file = get?.kind === 'get' ? get.files[0] : undefined;
-    if (file === undefined || !guarded.has(file) || plain.has(file)) continue;
+  for (const { file, path } of guardedScans(plan, guarded)) {
+    if (plain.has(file)) continue;
     const depth = depths.get(file);
     const barriers = path.filter(isBarrier).toReversed();
     const top = depth === undefined ? undefined : barriers[depth - 1];
@@ -60,10 +59,7 @@ function barrierDepths(
 ): ReadonlyMap<string, number> | undefined {
   const depths = new Map<string, number>();
   for (const { plan, hasBarrier } of views)
-    for (const path of pathsToScans(plan)) {
-      const get = path.at(-1);
-      const file = get?.kind === 'get' ? get.files[0] : undefined;
-      if (file === undefined || !guarded.has(file)) continue;
+    for (const { file, path } of guardedScans(plan, guarded)) {
       const count = path.filter(isBarrier).length;
       if (hasBarrier && count === 0) return undefined;
       depths.set(file, Math.min(count, depths.get(file) ?? count));
@@ -74,6 +70,15 @@ function barrierDepths(
 function guardedIn(plan: PlanNode, guarded: ReadonlySet<string>): readonly string[] {
   if (plan.kind === 'get') return plan.files.filter((file) => guarded.has(file));
   return inputsOf(plan).flatMap((input) => guardedIn(input, guarded));
+}
+
+/** Each scan of a guarded table, with what stands above it. */
+function guardedScans(plan: PlanNode, guarded: ReadonlySet<string>) {
+  return pathsToScans(plan).flatMap((path) => {
+    const get = path.at(-1);
+    const file = get?.kind === 'get' ? get.files[0] : undefined;
+    return file !== undefined && guarded.has(file) ? [{ file, path }] : [];
+  });
 }
 
 /** From the root to each scan. */
@@ -161,24 +166,7 @@ function namedBelow(node: PlanNode): readonly string[] {
 function isOfAggregates(condition: PlanExpression, node: PlanNode): boolean {
   if (node.kind !== 'filter' || node.child.kind !== 'aggregate') return false;
   const groups = node.child.groups.length;
-  return referencesOf(condition).every((index) => index >= groups);
-}
-
-function referencesOf(expression: PlanExpression): readonly number[] {
-  const found: number[] = [];
-  JSON.stringify(expression, (_key, value: unknown) => {
-    if (typeof value === 'bigint') return String(value);
-    if (
-      typeof value === 'object' &&
-      value !== null &&
-      'kind' in value &&
-      value.kind === 'reference' &&
-      'index' in value
-    )
-      found.push(Number(value.index));
-    return value;
-  });
-  return found;
+  return [...referencesOf([condition])].every((index) => index >= groups);
 }
 
 /** What a node computes itself. */

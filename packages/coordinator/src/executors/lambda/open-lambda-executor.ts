@@ -1,14 +1,17 @@
 import type { Config, Logger, Metrics } from '@svc/base';
-import { openSpool } from '../../spool/spool.js';
+import type { Spool } from '../../spool/spool.js';
 import { createLambdaExecutor, type LambdaExecutor } from './lambda-executor.js';
 
 /** The function of the configuration, or undefined where there is none. Throws CONFIGURATION_ERROR. Nothing is sent yet. */
 export async function openLambdaExecutor(
   config: Config,
-  { metrics, logger }: { readonly metrics: Metrics; readonly logger: Logger },
+  {
+    spool,
+    metrics,
+    logger,
+  }: { readonly spool: Spool | undefined; readonly metrics: Metrics; readonly logger: Logger },
 ): Promise<LambdaExecutor | undefined> {
   const functionName = config['lambda.function_name'];
-  const spool = openSpool(config, metrics);
   if (functionName === undefined || spool === undefined) return undefined;
   return await createLambdaExecutor({
     functionName,

@@ -1,9 +1,9 @@
 /** The rules of one coordinator, in its data folder. */
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { QueryError } from '@svc/base';
-import { syncFolder } from '@svc/lake';
+import { syncFolder, writeSynced } from '@svc/lake';
 import { maxDocumentBytes } from './rule-document.js';
 import type { PlacedText, RulePlace } from './rule-place.js';
 
@@ -46,15 +46,5 @@ export async function versionOf(path: string): Promise<string | undefined> {
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;
-  }
-}
-
-async function writeSynced(path: string, text: string): Promise<void> {
-  const file = await open(path, 'wx', 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
   }
 }
