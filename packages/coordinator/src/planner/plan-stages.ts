@@ -1,5 +1,5 @@
 /** From a planned statement to its stages, where it is to be run elsewhere. */
-import type { FragmentScan, FragmentTable } from '@svc/fragment-fn';
+import type { FragmentScan } from '@svc/fragment-fn';
 import { PlanNotUnderstood, type PlannedScan, type StagedPlan, type StageScan, stagePlan } from '@svc/sql';
 import type { ExecutionPlace } from '../identity/session-settings.js';
 import { arrowFields } from '../results/arrow-fields.js';
@@ -15,6 +15,7 @@ import { type KeptPlan, keptPlan } from './kept-plan.js';
 import type { QueryPlan } from './plan-query.js';
 import { planTables } from './plan-tables.js';
 import type { DistributionRules, PlannerDependencies } from './planner-dependencies.js';
+import { rowBytes } from './row-bytes.js';
 
 export interface StageDecision {
   /** Nothing: the statement runs here, as one fragment. */
@@ -91,9 +92,17 @@ interface StagingRules {
 /** Where it is forced, also what is not worth it is divided. */
 function stagedPlan({ fragment, stub }: QueryPlan, kept: KeptPlan, rules: StagingRules): StagedPlan {
   const plan = keptPlan(kept);
+  const tableOf = (stubFile: string): FragmentScan | undefined => {
+    const table = fragment.tables[kept.stubFiles.indexOf(stubFile)];
+    return table?.kind === 'scan' ? table : undefined;
+  };
   const options = {
     names: arrowFields(stub.description.schema).map(({ name }) => name),
-    bytesOf: ({ stubFile }: PlannedScan) => bytesOf(fragment.tables[kept.stubFiles.indexOf(stubFile)]),
+    bytesOf: ({ stubFile }: PlannedScan) => tableOf(stubFile)?.scan.counts.bytesPlanned ?? 0,
+    rowBytesOf: ({ stubFile, request }: PlannedScan) => {
+      const table = tableOf(stubFile);
+      return table === undefined ? 0 : rowBytes(table, request.columns);
+    },
     mayBroadcastBytes: rules.mayBroadcastBytes,
   };
   try {
@@ -102,10 +111,6 @@ function stagedPlan({ fragment, stub }: QueryPlan, kept: KeptPlan, rules: Stagin
     if (!rules.isForced || !(error instanceof PlanNotUnderstood)) throw error;
     return stagePlan(plan, { ...options, readWholeBytes: 0 });
   }
-}
-
-function bytesOf(table: FragmentTable | undefined): number {
-  return table?.kind === 'scan' ? table.scan.counts.bytesPlanned : 0;
 }
 
 /** Each scan is pruned by its own filters: what one of several of a table leaves out, another may want. */

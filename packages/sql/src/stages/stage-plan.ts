@@ -18,7 +18,9 @@ export interface StagePlanOptions {
   readonly names: readonly string[];
   /** That would be read for the scan. */
   bytesOf(scan: PlannedScan): number;
-  /** Rows of a join's other side that may be handed to every fragment, in bytes of what is scanned for them. */
+  /** Of its rows where they are handed on. Absent: as many as would be read. */
+  rowBytesOf?(scan: PlannedScan): number;
+  /** Rows of a join's other side that may be handed to every fragment, in bytes of the rows that are scanned for them. */
   readonly mayBroadcastBytes: number;
   /** A scan of no more than this is read whole wherever it is needed. */
   readonly readWholeBytes?: number;
@@ -38,14 +40,24 @@ export function stagePlan(plan: PlanNode, options: StagePlanOptions): StagedPlan
   const narrowed = narrowPlan(plainUnions(plan));
   const scans = scansByNode(narrowed);
   const writer = createStageWriter(scans);
-  const bytes = new Map([...scans].map(([get, scan]) => [get, options.bytesOf(scan)]));
-  const stager = createStager(bytes, options, writer.add);
+  const sizes = new Map(
+    [...scans].map(([get, scan]) => {
+      const bytes = options.bytesOf(scan);
+      return [get, { bytes, rowBytes: options.rowBytesOf?.(scan) ?? bytes }];
+    }),
+  );
+  const stager = createStager(sizes, options, writer.add);
   const last = stager.gather(narrowed);
   return writer.finish(last, options.names);
 }
 
+interface ScanSize {
+  readonly bytes: number;
+  readonly rowBytes: number;
+}
+
 function createStager(
-  bytes: ReadonlyMap<GetNode, number>,
+  sizes: ReadonlyMap<GetNode, ScanSize>,
   { mayBroadcastBytes, readWholeBytes = defaultReadWholeBytes }: StagePlanOptions,
   addStage: (node: PlanNode, split: GetNode | undefined) => PlanNode,
 ) {
@@ -195,13 +207,13 @@ function createStager(
     }
   }
 
-  /** The bytes of the largest scan by which the rows of `node` can be divided; 0 when there is none. */
+  /** What the rows of the largest scan take by which the rows of `node` can be divided; 0 when there is none. */
   function reach(node: PlanNode): number {
     if (isCorrelated(node)) return 0;
     switch (node.kind) {
       case 'get': {
-        const size = bytes.get(node) ?? 0;
-        return size > readWholeBytes ? size : 0;
+        const { bytes = 0, rowBytes = 0 } = sizes.get(node) ?? {};
+        return bytes > readWholeBytes ? Math.max(1, rowBytes) : 0;
       }
       case 'projection':
       case 'filter':
@@ -239,11 +251,11 @@ function createStager(
     )?.side;
   }
 
-  /** What is scanned for rows that may all have to be handed on: a few rows weigh nothing. */
+  /** What the rows take that are scanned for rows that may all have to be handed on: a few rows weigh nothing. */
   function weight(node: PlanNode): number {
     switch (node.kind) {
       case 'get':
-        return bytes.get(node) ?? 0;
+        return sizes.get(node)?.rowBytes ?? 0;
       case 'aggregate':
         return node.groups.length === 0 ? 0 : weight(node.child);
       case 'top-n':
