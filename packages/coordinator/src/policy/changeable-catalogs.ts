@@ -22,25 +22,36 @@ export function changeableCatalogs(
       const { name, catalog } = catalogs.get(wanted);
       const permit = (identifier: TableIdentifier, privilege: Privilege): void =>
         permitChange(enforcer, session, targetOf(name, identifier), privilege);
+      const permitMaking = (identifier: TableIdentifier): void => {
+        const target = targetOf(name, identifier);
+        const identity = enforcer.identityOf(session);
+        if (enforcer.isAdmin(identity)) return;
+        if (enforcer.decide(identity, target, 'INSERT').kind === 'refused') throw denied(target, 'INSERT');
+      };
       // Readers of a definer's view see what it names without their policies.
       const permitDefiner = (identifier: TableIdentifier): void => {
         if (!enforcer.isAdmin(enforcer.identityOf(session)))
           throw denied(targetOf(name, identifier), 'DELETE');
       };
       const told = (error: unknown) => withoutNeighbours(error, enforcer);
-      return { name, catalog: changeable(catalog, { permit, permitDefiner, told }) };
+      return { name, catalog: changeable(catalog, { permit, permitMaking, permitDefiner, told }) };
     },
   };
 }
 
 interface Changes {
   permit(identifier: TableIdentifier, privilege: Privilege): void;
+  /** Of a table that is not there: whoever makes it has its rows checked as those that are added to one. */
+  permitMaking(identifier: TableIdentifier): void;
   permitDefiner(identifier: TableIdentifier): void;
   /** Of a failure, what may be told. */
   told(error: unknown): unknown;
 }
 
-function changeable(catalog: WritableCatalog, { permit, permitDefiner, told }: Changes): WritableCatalog {
+function changeable(
+  catalog: WritableCatalog,
+  { permit, permitMaking, permitDefiner, told }: Changes,
+): WritableCatalog {
   const loading = async <T>(load: Promise<T>): Promise<T> =>
     await load.catch((error: unknown) => {
       throw told(error);
@@ -50,11 +61,11 @@ function changeable(catalog: WritableCatalog, { permit, permitDefiner, told }: C
     loadTable: (identifier, call) => loading(catalog.loadTable(identifier, call)),
     loadView: (identifier, call) => loading(catalog.loadView(identifier, call)),
     async stageTable(identifier, definition, call) {
-      permit(identifier, 'INSERT');
+      permitMaking(identifier);
       return await catalog.stageTable(identifier, definition, call);
     },
     async createTable(identifier, definition, call) {
-      permit(identifier, 'INSERT');
+      permitMaking(identifier);
       return await catalog.createTable(identifier, definition, call);
     },
     async dropTable(identifier, call) {

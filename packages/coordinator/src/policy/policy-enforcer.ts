@@ -16,7 +16,7 @@ export interface PolicyEnforcer {
   /** Whether there may be anybody to whom a table is not listed. */
   mayHideNames(): boolean;
   /** What the table's own catalog asks for, which is applied beside our rules. */
-  restrictionsOf?(loaded: LoadedTable): TableDecision | undefined;
+  restrictionsOf?(loaded: Pick<LoadedTable, 'metadata' | 'readRestrictions'>): TableDecision | undefined;
 }
 
 /** `catalog` is its name in SQL. */

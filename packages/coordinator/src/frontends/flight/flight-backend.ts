@@ -195,7 +195,9 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
     try {
       throwIfClosed();
       const rowCount = await withLogContext({ query_id: queryId }, () =>
-        withSpan('svc.query', {}, () => work({ session, queryId, signal: link.signal })),
+        withSpan('svc.query', {}, () =>
+          work({ session, queryId, signal: link.signal, onPolicies: query.applied }),
+        ),
       );
       query.finish();
       return rowCount;
