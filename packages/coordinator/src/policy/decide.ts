@@ -52,19 +52,14 @@ export function mayList(policies: IndexedPolicies, identity: PolicyIdentity, tar
   if (target.table !== undefined) return false;
   // What the schema's own rules keep from it, only rules that name one of its roles can open again.
   const tablesOfRole = policies.tablesInSchema.get(schemaKey(target));
-  return (
-    tablesOfRole !== undefined &&
-    rolesWithPublic(identity.roles).some((role) =>
-      (tablesOfRole.get(role) ?? []).some((table) => hasAnyPrivilege(policies, identity, table)),
-    )
-  );
+  if (tablesOfRole === undefined) return false;
+  for (const role of rolesWithPublic(identity.roles))
+    for (const table of tablesOfRole.get(role)?.values() ?? [])
+      if (hasAnyPrivilege(policies, identity, table)) return true;
+  return false;
 }
 
-function hasAnyPrivilege(
-  policies: IndexedPolicies,
-  identity: PolicyIdentity,
-  target: PolicyTarget,
-): boolean {
+function hasAnyPrivilege(policies: IndexedPolicies, identity: PolicyIdentity, target: PolicyTarget): boolean {
   return privileges.some((each) => decide(policies, identity, target, each).kind !== 'refused');
 }
 

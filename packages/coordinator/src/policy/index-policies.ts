@@ -12,8 +12,10 @@ export interface IndexedPolicies extends PolicySet {
   /** By `targetKey`; what no rule names is not there. */
   readonly rulesOf: ReadonlyMap<string, TargetRules>;
   /** By the key of a schema, then by role: the tables in it that a rule of their own with this role names. */
-  readonly tablesInSchema: ReadonlyMap<string, ReadonlyMap<string, readonly PolicyTarget[]>>;
+  readonly tablesInSchema: ReadonlyMap<string, ReadonlyMap<string, TargetsByKey>>;
 }
+
+export type TargetsByKey = ReadonlyMap<string, PolicyTarget>;
 
 /** What is said of one schema itself, or of one table itself. */
 export interface TargetRules {
@@ -43,7 +45,7 @@ export function schemaKey({ catalog, schema }: PolicyTarget): string {
 /** In time proportional to the set: it is made once for each version. */
 export function indexPolicies(set: PolicySet): IndexedPolicies {
   const rulesOf = new Map<string, MutableRules>();
-  const tablesInSchema = new Map<string, Map<string, PolicyTarget[]>>();
+  const tablesInSchema = new Map<string, Map<string, Map<string, PolicyTarget>>>();
   for (const policy of set.policies) {
     const rules = rulesAt(rulesOf, policy.target);
     for (const role of policy.roles) listAt(rules.policiesOfRole, role).push(policy);
@@ -78,22 +80,28 @@ function rulesAt(rulesOf: Map<string, MutableRules>, target: PolicyTarget): Muta
   return made;
 }
 
-function listAt<T>(map: Map<string, T[]>, role: string): T[] {
+function listAt(map: Map<string, Policy[]>, role: string): Policy[] {
   const known = map.get(role);
   if (known !== undefined) return known;
-  const made: T[] = [];
+  const made: Policy[] = [];
   map.set(role, made);
   return made;
 }
 
 function noteTable(
-  tablesInSchema: Map<string, Map<string, PolicyTarget[]>>,
+  tablesInSchema: Map<string, Map<string, Map<string, PolicyTarget>>>,
   { target }: Pick<Policy | PrivilegeGrant, 'target'>,
   roles: readonly string[],
 ): void {
   if (target.table === undefined) return;
-  const key = schemaKey(target);
-  const tablesOfRole = tablesInSchema.get(key) ?? new Map<string, PolicyTarget[]>();
-  tablesInSchema.set(key, tablesOfRole);
-  for (const role of roles) listAt(tablesOfRole, role).push(target);
+  const tablesOfRole = mapAt(tablesInSchema, schemaKey(target));
+  for (const role of roles) mapAt(tablesOfRole, role).set(targetKey(target), target);
+}
+
+function mapAt<V>(map: Map<string, Map<string, V>>, key: string): Map<string, V> {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = new Map<string, V>();
+  map.set(key, made);
+  return made;
 }

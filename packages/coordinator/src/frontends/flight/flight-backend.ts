@@ -311,7 +311,7 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
     schemas: async (session, catalog, schemaPattern, context) => {
       const matches = compileLikePattern(schemaPattern);
       const rows: { catalog: string; schema: string }[] = [];
-      const catalogs = planner.catalogsOf(session);
+      const catalogs = readableCatalogs(planner, session);
       for (const name of catalogs.names) {
         if (catalog !== undefined && catalog !== name) continue;
         const namespaces = await catalogs.get(name).catalog.listNamespaces([], { signal: context.signal });
