@@ -48,10 +48,7 @@ export async function startCoordinator(place: CoordinatorPlace): Promise<PolicyC
   const [, port] = /grpc:\/\/127\.0\.0\.1:(\d+)/.exec(svc.stderr()) ?? [];
   if (port === undefined) throw new Error(`The coordinator did not start: ${svc.stderr()}${svc.stdout()}`);
   const client = createFlightClient({ host: '127.0.0.1', port: Number(port) });
-  await client.signIn(
-    'local',
-    (await readFile(join(place.folder, 'data', 'local-password'), 'utf8')).trim(),
-  );
+  await client.signIn('local', (await readFile(join(place.folder, 'data', 'local-password'), 'utf8')).trim());
   return {
     client,
     written: () => svc.stdout() + svc.stderr(),

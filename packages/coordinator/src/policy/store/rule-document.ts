@@ -97,7 +97,7 @@ function expressionOf(fields: RuleFields, key: string, text: string): string {
     return policyExpression(text);
   } catch (error) {
     // Files are read by other people than expressions are for: the message does not quote it.
-    if (error instanceof QueryError && error.code === 'SYNTAX_ERROR')
+    if (error instanceof QueryError && error.category === 'user')
       throw fields.error(`\`${key}\` is not one expression of SQL`);
     throw error;
   }

@@ -86,7 +86,5 @@ export function shownName(name: string): string {
 /** As messages name it: `policies[3] ("eu_only")`. */
 function itemPath(key: string, index: number, value: unknown): string {
   const name = (value as { readonly name?: unknown } | null)?.name;
-  return typeof name === 'string'
-    ? `${key}[${index}] (${shownName(name)})`
-    : `${key}[${index}]`;
+  return typeof name === 'string' ? `${key}[${index}] (${shownName(name)})` : `${key}[${index}]`;
 }

@@ -57,7 +57,10 @@ export async function openRuleStore(
   async function read(stop = signal): Promise<Held> {
     const placed = await place.read(stop);
     if (placed === undefined) return { rules: noRules, version: undefined };
-    return { rules: readRuleDocument(parseRuleJson(placed.bytes, place.name), documentOptions), version: placed.version };
+    return {
+      rules: readRuleDocument(parseRuleJson(placed.bytes, place.name), documentOptions),
+      version: placed.version,
+    };
   }
 
   /** Rules that were there do not go away by themselves: a document that vanished is an accident, not an empty one. */
