@@ -57,6 +57,8 @@ before(async () => {
     "CREATE POLICY archive ON TABLE s.archive ROW FILTER (EXISTS (SELECT 1 FROM s.regions m WHERE m.region = archive.region AND m.who = 'ann')) TO analyst EXCEPT admin",
     "CREATE POLICY mixed ON TABLE s.mixed ROW FILTER (region = 'EU') TO analyst EXCEPT admin",
     'CREATE POLICY coded ON TABLE s.coded ROW FILTER (CAST(code AS INT) > 0) TO analyst EXCEPT admin',
+    'CREATE SCHEMA masked',
+    'CREATE POLICY masked ON SCHEMA masked COLUMN MASK ssn (NULL) TO analyst EXCEPT admin',
     'CREATE POLICY moments ON TABLE s.moments ROW FILTER (moment <= now()) TO analyst EXCEPT admin',
     "CREATE POLICY defaults ON TABLE s.defaults ROW FILTER (region = 'EU') TO analyst EXCEPT admin",
     "CREATE POLICY filtered ON SCHEMA filtered ROW FILTER (id IN (SELECT length(m.region) FROM s.regions m WHERE m.who = 'ann')) TO analyst EXCEPT admin",
@@ -212,6 +214,10 @@ describe('a table that is made in a schema with a filter', () => {
       code: 'POLICY_NOT_APPLICABLE',
     });
     await assert.rejects(rows(admin, 'SELECT * FROM filtered.bad'), { code: 'TABLE_NOT_FOUND' });
+    await assert.rejects(ann.update("CREATE TABLE masked.bad AS SELECT 1 AS id, 'x' AS ssn"), {
+      code: 'PERMISSION_DENIED',
+      message: /ssn/,
+    });
     await ann.update('CREATE TABLE filtered.empty (id BIGINT)');
     await assert.rejects(ann.update('INSERT INTO filtered.empty VALUES (3)'), {
       code: 'POLICY_CHECK_FAILED',

@@ -101,7 +101,8 @@ async function bindQuery(
     throw new QueryError('NOT_SUPPORTED', 'A sample cannot be taken where policies hide rows of a table.');
   if (query.gated.hasUnnamedColumns) refuseRowLineage(relations.tables);
   const tables = [...relations.tables, ...files.map(({ table }) => table)];
-  const setup = query.gated.usesStatementValues || usesStatementValues ? statementSetup(times) : [];
+  const setup =
+    query.gated.usesStatementValues || usesStatementValues ? statementSetup({ ...times, settings }) : [];
   const changed = rewritten ?? (files.length === 0 ? undefined : writeSerializedSql(parsed, parsed.query));
   const { nowMs } = times;
   const bound = {

@@ -144,7 +144,7 @@ async function computePoint(
   { session, nowMs, parameters }: TimeTravelOptions,
   signal: AbortSignal,
 ): Promise<string> {
-  await lease.execute(statementSetup({ session, nowMs }), signal);
+  await lease.execute(statementSetup({ session, settings: session.settings, nowMs }), signal);
   const bound = parameters === 'not bound yet' ? { identifiers: [], values: undefined } : parameters;
   const select = await selectOfPoint(lease, point, bound, signal);
   const textOf = point.unit === 'VERSION' ? kindAndValueOf : millisecondsOf;

@@ -101,7 +101,9 @@ async function planMappings(
   mappings: readonly ResolvedTable[],
 ): Promise<Pick<PlannedCheck, 'tables' | 'stores' | 'setup'>> {
   const { pool, plans, policies } = dependencies;
-  const setup = compiled.usesStatementValues ? statementSetup({ session, nowMs }) : [];
+  const setup = compiled.usesStatementValues
+    ? statementSetup({ session, settings: session.settings, nowMs })
+    : [];
   if (mappings.length === 0) return { tables: [], stores: [], setup };
   const added: StubTable = {
     catalog: hiddenCatalog,
