@@ -33,37 +33,55 @@ export function parseRuleJson(bytes: Uint8Array, source: string): unknown {
   return document;
 }
 
+const quote = 0x22;
+const backslash = 0x5c;
+const colon = 0x3a;
+const openBrace = 0x7b;
+const openBracket = 0x5b;
+const closeBrace = 0x7d;
+const closeBracket = 0x5d;
+
 /** Of text that is JSON. */
 function doubledKey(text: string): { readonly key: string; readonly line: number } | undefined {
   /** The keys of the objects around; an array has none. */
   const around: (Set<string> | undefined)[] = [];
-  let lastString = '';
+  let start = 0;
+  let end = 0;
   for (let at = 0; at < text.length; at++) {
-    switch (text[at]) {
-      case '"': {
-        const start = at;
-        for (at++; text[at] !== '"'; at++) if (text[at] === '\\') at++;
-        lastString = text.slice(start, at + 1);
+    switch (text.charCodeAt(at)) {
+      case quote:
+        start = at;
+        end = endOfString(text, at);
+        at = end;
         break;
-      }
-      case ':': {
-        const key: string = JSON.parse(lastString);
+      case colon: {
+        const key = keyOf(text.slice(start + 1, end));
         const keys = around.at(-1);
         if (keys?.has(key) === true) return { key, line: text.slice(0, at).split('\n').length };
         keys?.add(key);
         break;
       }
-      case '{':
+      case openBrace:
         around.push(new Set());
         break;
-      case '[':
+      case openBracket:
         around.push(undefined);
         break;
-      case '}':
-      case ']':
+      case closeBrace:
+      case closeBracket:
         around.pop();
         break;
     }
   }
   return undefined;
+}
+
+function endOfString(text: string, start: number): number {
+  let at = start + 1;
+  for (; text.charCodeAt(at) !== quote; at++) if (text.charCodeAt(at) === backslash) at++;
+  return at;
+}
+
+function keyOf(written: string): string {
+  return written.includes('\\') ? JSON.parse(`"${written}"`) : written;
 }
