@@ -73,6 +73,16 @@ export const writeAttacks: readonly Attack[] = [
     "INSERT INTO ledger SELECT id, region FROM people WHERE region <> 'EU'",
   ),
   attack(
+    'A check that would fail on what hidden rows make of it',
+    "INSERT INTO ledger SELECT id, CASE WHEN ssn LIKE 'secret%' THEN 'US' ELSE 'EU' END FROM people",
+    'SELECT count(*) FROM ledger',
+  ),
+  attack(
+    'The same through the filter of the table itself',
+    "INSERT INTO people SELECT * REPLACE (id + 2000000 AS id, CASE WHEN ssn LIKE 'secret%' THEN 'US' ELSE region END AS region) FROM people WHERE k = 3",
+    'SELECT count(*), max(id) FROM people',
+  ),
+  attack(
     'Rows from the table into itself',
     'INSERT INTO people SELECT * REPLACE (id + 1000000 AS id) FROM people WHERE id = 14',
     'SELECT count(*), max(id) FROM people',

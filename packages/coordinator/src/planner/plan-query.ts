@@ -12,7 +12,6 @@ import {
   hasSample,
   inlineParameters,
   isLeakproofQuery,
-  statementValueMacros,
   writeSerializedSql,
 } from '@svc/sql';
 import { type ResolvedFiles, withFileTables } from '../files/file-relations.js';
@@ -35,6 +34,7 @@ import {
 import { resolveRelations } from './resolve-relations.js';
 import { type ResolvedTable, storeOf } from './resolve-tables.js';
 import { statementLane } from './statement-lane.js';
+import { statementSetup } from './statement-setup.js';
 import { planWithCache } from './stub-plan-cache.js';
 import { engineSession, type StubPlan } from './stub-planning.js';
 import { pinReferences, type TimeTravelOptions } from './time-travel.js';
@@ -49,6 +49,8 @@ export interface QueryPlan {
   readonly stub: StubPlan;
   readonly policies: AppliedPolicies;
   readonly settings: SessionSettings;
+  /** The moment of the statement, in milliseconds since 1970. */
+  readonly nowMs: number;
 }
 
 export interface PlanOptions {
@@ -72,6 +74,7 @@ interface BoundQuery {
   readonly settings: SessionSettings;
   /** Trusted statements that give now(), current_user and their kin one value for planning and running. */
   readonly setup: readonly string[];
+  readonly nowMs: number;
 }
 
 /**
@@ -99,16 +102,19 @@ async function bindQuery(
   if (query.gated.hasUnnamedColumns) refuseRowLineage(relations.tables);
   const tables = [...relations.tables, ...files.map(({ table }) => table)];
   const setup =
-    query.gated.usesStatementValues || usesStatementValues
-      ? statementValueMacros({
-          nowMicros: BigInt(times.nowMs) * 1000n,
-          user: session.identity.username,
-          catalog: settings.catalog,
-          schema: settings.schema ?? '',
-        })
-      : [];
+    query.gated.usesStatementValues || usesStatementValues ? statementSetup({ ...times, settings }) : [];
   const changed = rewritten ?? (files.length === 0 ? undefined : writeSerializedSql(parsed, parsed.query));
-  const bound = { tables, views, policies, settings, setup, parameters: given, kept: given.identifiers };
+  const { nowMs } = times;
+  const bound = {
+    tables,
+    views,
+    policies,
+    settings,
+    setup,
+    nowMs,
+    parameters: given,
+    kept: given.identifiers,
+  };
   if (changed === undefined) return { ...bound, sql: query.parsed.sql };
   const lease = await dependencies.pool.lease({
     owner: ownerOf(session, dependencies.policies),
@@ -294,6 +300,7 @@ export async function planQuery(dependencies: PlannerDependencies, options: Plan
   return {
     stub,
     settings,
+    nowMs: bound.nowMs,
     stores,
     reads: bound.tables,
     policies: bound.policies,

@@ -61,10 +61,16 @@ export interface StubPlan {
 /** As the fragment will have them, whose tables are the statement's. */
 export type TableJoinKeys = Pick<FragmentJoinKeys, 'target' | 'source'>;
 
+/** What planning knows of a table. */
+export type StubTable = Pick<
+  ResolvedTable,
+  'catalog' | 'schema' | 'table' | 'columns' | 'rowCount' | 'isGuarded'
+>;
+
 export interface StubPlanOptions {
   readonly lease: EngineLease;
   readonly sql: string;
-  readonly tables: readonly ResolvedTable[];
+  readonly tables: readonly StubTable[];
   readonly views: readonly ResolvedView[];
   /** How the views of policies keep hidden rows hidden. */
   readonly guardMode: GuardMode;
@@ -278,7 +284,10 @@ async function checkGuards(
 }
 
 /** What the session means for the engine; also what the fragment gets. */
-export function engineSession(tables: readonly ResolvedTable[], settings: SessionSettings) {
+export function engineSession<T extends Pick<StubTable, 'catalog' | 'schema'>>(
+  tables: readonly T[],
+  settings: SessionSettings,
+) {
   return {
     tables,
     defaultCatalog: settings.catalog,
@@ -289,7 +298,7 @@ export function engineSession(tables: readonly ResolvedTable[], settings: Sessio
 }
 
 /** One file per table, so that a scan in the plan names its table; and per column list, so that it may be kept. */
-function stubName(table: ResolvedTable): string {
+function stubName(table: StubTable): string {
   const columns = table.columns.map(({ name, type }) => [name, type]);
   const identity = JSON.stringify([table.catalog, table.schema, table.table, columns]);
   return `stub-${createHash('sha256').update(identity).digest('hex').slice(0, 32)}.parquet`;
