@@ -19,6 +19,21 @@ export const shapeAttacks: readonly Attack[] = [
     "SELECT 'secret-' || i FROM range(50) r(i) INTERSECT SELECT ssn FROM people",
   ),
   attack(
+    'INTERSECT takes the filter up, above a cast',
+    'SELECT id, k FROM people INTERSECT SELECT id, ssn::INTEGER FROM people ORDER BY 1 LIMIT 3',
+    'SELECT id, ssn::INTEGER FROM people INTERSECT ALL SELECT id, k FROM people ORDER BY 1 LIMIT 3',
+  ),
+  attack(
+    'EXCEPT takes the filter up, above a cast',
+    'SELECT id, ssn::INTEGER FROM people EXCEPT SELECT id, k FROM people ORDER BY 1 LIMIT 3',
+    'SELECT id, k FROM people EXCEPT ALL SELECT id, ssn::INTEGER FROM people ORDER BY 1 LIMIT 3',
+  ),
+  attack(
+    'INTERSECT of what windows and lists compute',
+    'SELECT id, rank() OVER (ORDER BY ssn::INTEGER) FROM people INTERSECT SELECT id, k FROM people ORDER BY 1 LIMIT 3',
+    'SELECT id, unnest([ssn::INTEGER]) FROM people INTERSECT SELECT id, k FROM people ORDER BY 1 LIMIT 3',
+  ),
+  attack(
     'EXCEPT ALL counts',
     'SELECT count(*) FROM (SELECT k FROM people EXCEPT ALL SELECT k FROM people WHERE ssn::INTEGER > 0)',
   ),

@@ -3,7 +3,8 @@
  * be computed of rows that they hide. The plan of a view alone says what is the policy's own.
  */
 import type { PlanExpression } from '../plan/plan-expression.js';
-import type { PlanNode } from '../plan/plan-node.js';
+import type { PlanTableFilter } from '../plan/plan-filter.js';
+import type { GetNode, PlanNode } from '../plan/plan-node.js';
 import { inputsOf } from '../plan/read-plan.js';
 import { originsOf } from '../scan/column-origin.js';
 import { referencesOf } from '../stages/narrow-plan.js';
@@ -88,25 +89,32 @@ function pathsToScans(node: PlanNode, above: readonly PlanNode[] = []): readonly
   return node.kind === 'get' ? [path, ...below] : below;
 }
 
-/** All that is computed at and below a node, without regard to what references mean. */
+/**
+ * All that is computed at and below a node, without regard to what references mean; but for conditions on a scan's columns that
+ * no value can fail, such as the bound that the first rows in an order have reached.
+ */
 function conditionsOf(node: PlanNode): readonly string[] {
   return [
     ...expressionsOf(node)
       .filter(({ kind }) => kind !== 'reference' && kind !== 'constant')
       .map((each) => conditionText(each)),
-    ...(node.kind === 'get' ? node.filters.map(({ filter }) => conditionText(filter)) : []),
+    ...(node.kind === 'get' ? scanConditions(node) : [])
+      .filter(({ filter }) => !isLeakproofFilter(filter))
+      .map(({ filter }) => conditionText(filter)),
     ...inputsOf(node).flatMap(conditionsOf),
   ];
 }
 
 /**
  * Whether all conditions of the plan are leakproof, or a policy's own: then it does not matter which of them a row meets
- * first. What projections, groups and aggregates compute they compute of rows that are left; a condition above that asks
- * for it would have been moved below, where it is seen.
+ * first. What groups and aggregates compute they compute of rows that are left. So do projections, unless a filter stands
+ * above them, which may be the policy's: the engine takes filters up through INTERSECT and EXCEPT, and leaves them there.
  */
-function isLeakproofPlan(node: PlanNode, own: ReadonlySet<string>): boolean {
+function isLeakproofPlan(node: PlanNode, own: ReadonlySet<string>, isBelowFilter = false): boolean {
   const here = (): boolean => {
     switch (node.kind) {
+      case 'projection':
+        return !isBelowFilter || node.expressions.every(isLeakproof);
       case 'get':
       case 'filter':
         return namedConditions(node).every(
@@ -127,7 +135,9 @@ function isLeakproofPlan(node: PlanNode, own: ReadonlySet<string>): boolean {
         return true;
     }
   };
-  return here() && inputsOf(node).every((input) => isLeakproofPlan(input, own));
+  // No filter is taken through an aggregate.
+  const isBelow = node.kind === 'filter' || (isBelowFilter && node.kind !== 'aggregate');
+  return here() && inputsOf(node).every((input) => isLeakproofPlan(input, own, isBelow));
 }
 
 interface NamedCondition {
@@ -137,10 +147,21 @@ interface NamedCondition {
   readonly condition?: PlanExpression;
 }
 
+/** One by one: the engine joins what a policy and a statement say of one column. */
+function scanConditions({ filters }: GetNode): GetNode['filters'] {
+  return filters.flatMap(({ column, filter }) =>
+    conjunctsOf(filter).map((each) => ({ column, filter: each })),
+  );
+}
+
+function conjunctsOf(filter: PlanTableFilter): readonly PlanTableFilter[] {
+  return filter.kind === 'and' ? filter.children.flatMap(conjunctsOf) : [filter];
+}
+
 /** Of a scan and of a filter; nothing that is computed between a condition and its table has a name. */
 function namedConditions(node: PlanNode): readonly NamedCondition[] {
   if (node.kind === 'get')
-    return node.filters.map(({ column, filter }) => ({
+    return scanConditions(node).map(({ column, filter }) => ({
       text: JSON.stringify([node.files, node.names[column], conditionText(filter)]),
       isSafe: isLeakproofFilter(filter),
     }));
