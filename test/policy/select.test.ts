@@ -127,6 +127,39 @@ describe('rows that are written', () => {
   });
 });
 
+describe('policies that speak of times', () => {
+  const noon = "TIMESTAMPTZ '2024-01-01 12:00:00+00'";
+  before(async () => {
+    for (const [table, rule] of [
+      ['days', "COLUMN MASK seen (date_trunc('day', seen))"],
+      ['mornings', "ROW FILTER (seen < '2024-01-01 10:00:00')"],
+      ['moments', `ROW FILTER (seen <= ${noon} AND seen < now())`],
+      ['said', "ROW FILTER (date_trunc('day', timezone('UTC', seen)) = DATE '2024-01-01')"],
+    ]) {
+      await client.update(`CREATE TABLE s.${table} AS SELECT ${noon} AS seen`);
+      await client.update(`CREATE POLICY ${table} ON TABLE s.${table} ${rule} TO admin`);
+    }
+  });
+  after(async () => await client.update("SET timezone = 'UTC'"));
+
+  it('speak of UTC, and are refused where another zone would change what they say', async () => {
+    assert.equal(await value(client, 'SELECT count(*) FROM s.mornings'), 0n);
+    await client.update("SET timezone = 'Pacific/Honolulu'");
+    for (const table of ['days', 'mornings'])
+      await assert.rejects(rows(client, `SELECT * FROM s.${table}`), {
+        code: 'POLICY_NOT_APPLICABLE',
+        message: /depends on the time zone: SET timezone = 'UTC'/,
+      });
+    await assert.rejects(client.update(`INSERT INTO s.mornings SELECT ${noon}`), {
+      code: 'POLICY_NOT_APPLICABLE',
+    });
+    for (const table of ['moments', 'said'])
+      assert.equal(await value(client, `SELECT count(*) FROM s.${table}`), 1n, table);
+    // What the statement says itself follows the session.
+    assert.equal(await value(client, 'SELECT hour(seen)::BIGINT FROM s.moments'), 2n);
+  });
+});
+
 describe('policies that do not fit', () => {
   it('are not made', async () => {
     const cases = [

@@ -75,6 +75,11 @@ export async function insertRules(
       'POLICY_NOT_APPLICABLE',
       `A policy of ${name} cannot be applied; ask who administers it.`,
     );
+  if (session.settings.timeZone !== 'UTC' && mayHaveZone(columns, compiled.filters))
+    throw new QueryError(
+      'POLICY_NOT_APPLICABLE',
+      `A policy of ${name} may depend on the time zone: SET timezone = 'UTC' to add rows.`,
+    );
   const mark = `svc policy check ${randomUUID()}`;
   return {
     checked: (sql) => checkedSql(sql, { columns, filters: compiled.filters, alias: target.table, mark }),
@@ -86,6 +91,13 @@ export async function insertRules(
           )
         : error,
   };
+}
+
+const zoned = /TIME ZONE|TIMESTAMPTZ|TIMETZ|to_timestamp|strptime|\bnow\(/i;
+
+/** Rows are checked in the session's zone, and policies speak of UTC. */
+function mayHaveZone(columns: readonly TargetColumn[], filters: readonly string[]): boolean {
+  return [...columns.map(({ field }) => engineType(field.type)), ...filters].some((text) => zoned.test(text));
 }
 
 /** His values of the column are not the table's: what he read and writes back would destroy them. */
