@@ -17,6 +17,7 @@ before(async () => {
       's.open': `SELECT i::BIGINT AS k FROM range(10) r(i)`,
       's.allowed': `SELECT 'EU' AS region, 'local' AS who`,
       's.modulo': `SELECT i::BIGINT AS id, CASE WHEN i % 2 = 0 THEN (i % 50)::VARCHAR ELSE 'secret-' || i END AS ssn, i % 1000 AS k FROM range(20000) r(i)`,
+      's.fields': `SELECT i AS id, {'a': CASE WHEN i % 2 = 0 THEN i::VARCHAR ELSE 'secret-' || i END, 'b': i} AS f FROM range(2000) r(i)`,
     },
   });
   client = await service.client();
@@ -24,6 +25,7 @@ before(async () => {
     'CREATE POLICY eu ON TABLE s.people ROW FILTER (region IN (SELECT region FROM s.allowed m WHERE m.who = current_user)) TO admin',
     "CREATE POLICY pay ON TABLE s.people COLUMN MASK salary (CASE WHEN has_role('boss') THEN salary ELSE 0 END) TO admin",
     'CREATE POLICY even ON TABLE s.modulo ROW FILTER (id % 2 = 0) TO admin',
+    'CREATE POLICY even_fields ON TABLE s.fields ROW FILTER (id % 2 = 0) TO admin',
   ])
     await client.update(sql);
 });
@@ -59,6 +61,12 @@ describe('a table with policies', () => {
       'SELECT id FROM s.modulo WHERE ssn::INT >= 0 ORDER BY id LIMIT 5',
     ];
     for (const sql of statements) await rows(client, sql);
+  });
+
+  it('computes nothing of fields next to the scan, where policies hide rows only above it', async () => {
+    assert.deepEqual(await rows(client, 'SELECT f.a FROM s.fields WHERE id::VARCHAR::INT = 4'), [['4']]);
+    for (const sql of ['SELECT f.a::INT FROM s.fields', 'SELECT id FROM s.fields WHERE f.a::INT = 4'])
+      await rows(client, sql).catch(({ code }: { code: string }) => assert.equal(code, 'NOT_SUPPORTED', sql));
   });
 
   it('tells nothing of its metadata', async () => {
@@ -199,6 +207,10 @@ describe('tables that a user has no privilege for', () => {
     await assert.rejects(rows(client, 'SELECT * FROM s.theirs'), refused);
     await assert.rejects(rows(client, 'DESCRIBE s.theirs'), refused);
     assert.ok(!(await rows(client, 'SHOW TABLES IN s')).flat().includes('theirs'));
+    await assert.rejects(client.update('DROP SCHEMA s'), {
+      code: 'SCHEMA_NOT_EMPTY',
+      message: 'Schema "s" is not empty.',
+    });
     assert.equal(
       await value(client, "SELECT count(*) FROM information_schema.tables WHERE table_name = 'theirs'"),
       0n,

@@ -34,6 +34,23 @@ export const shapeAttacks: readonly Attack[] = [
     'SELECT id, unnest([ssn::INTEGER]) FROM people INTERSECT SELECT id, k FROM people ORDER BY 1 LIMIT 3',
   ),
   attack(
+    'Casts of fields, which are computed next to the scan',
+    'SELECT home.zip::INTEGER FROM people',
+    'SELECT home.zip::INTEGER, id FROM people ORDER BY 1 LIMIT 2',
+    'SELECT sum(home.zip::INTEGER) FROM people',
+  ),
+  attack(
+    'Casts of fields beside a cast that needs a barrier',
+    'SELECT home.zip::INTEGER FROM people WHERE ssn::INTEGER > 3 ORDER BY id LIMIT 2',
+    'SELECT home.zip FROM people WHERE ssn::INTEGER > 3 ORDER BY id LIMIT 2',
+    'SELECT id FROM people WHERE home.zip::INTEGER > 3 ORDER BY id LIMIT 2',
+  ),
+  attack(
+    'Groups of casts of fields',
+    'SELECT home.zip::INTEGER, count(*) FROM people GROUP BY 1 ORDER BY 1 LIMIT 2',
+    'SELECT max(p.home.zip::INTEGER) FROM people p JOIN open o ON p.k = o.id',
+  ),
+  attack(
     'EXCEPT ALL counts',
     'SELECT count(*) FROM (SELECT k FROM people EXCEPT ALL SELECT k FROM people WHERE ssn::INTEGER > 0)',
   ),

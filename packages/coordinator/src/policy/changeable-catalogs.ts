@@ -49,6 +49,7 @@ function changeable(catalog: WritableCatalog, { permit, permitDefiner, told }: C
     ...catalog,
     loadTable: (identifier, call) => loading(catalog.loadTable(identifier, call)),
     loadView: (identifier, call) => loading(catalog.loadView(identifier, call)),
+    dropNamespace: (namespace, call) => loading(catalog.dropNamespace(namespace, call)),
     async stageTable(identifier, definition, call) {
       permit(identifier, 'INSERT');
       return await catalog.stageTable(identifier, definition, call);

@@ -1,5 +1,5 @@
 /** Catalogs as far as policies let their user see: what he may not read is not loaded, and what he may not list is not named. */
-import { QueryError } from '@svc/base';
+import { type ErrorCode, QueryError } from '@svc/base';
 import type { TableIdentifier } from '@svc/lake';
 import type { CatalogDirectory } from '../catalogs/catalog-directory.js';
 import type { Session } from '../identity/session.js';
@@ -64,11 +64,18 @@ export function permittedCatalogs(
   };
 }
 
+/** What messages say before they name tables, of which some may not be listed. */
+const saidBeforeNames: Partial<Record<ErrorCode, string>> = {
+  TABLE_NOT_FOUND: ' does not exist',
+  SCHEMA_NOT_EMPTY: ' is not empty',
+};
+
 /** A name that is not there is answered with names that are like it: of tables that may not be listed, perhaps. */
 export function withoutNeighbours(error: unknown, enforcer: PolicyEnforcer): unknown {
   if (!enforcer.mayHideNames()) return error;
-  if (!(error instanceof QueryError) || error.code !== 'TABLE_NOT_FOUND') return error;
-  const at = error.message.search(/ does not exist/);
-  if (at === -1) return error;
-  return new QueryError(error.code, `${error.message.slice(0, at)} does not exist.`, { cause: error });
+  if (!(error instanceof QueryError)) return error;
+  const said = saidBeforeNames[error.code];
+  const at = said === undefined ? -1 : error.message.indexOf(said);
+  if (said === undefined || at === -1) return error;
+  return new QueryError(error.code, `${error.message.slice(0, at)}${said}.`, { cause: error });
 }
