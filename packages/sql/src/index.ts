@@ -42,6 +42,7 @@ export {
   policyExpressionQuery,
   readPolicyExpression,
 } from './policy/policy-expression.js';
+export { dependsOnTimeZone } from './policy/time-zone.js';
 export { NotPrintable } from './print/not-printable.js';
 export { joinKeys, type KeyColumn, type PlannedJoinKeys } from './scan/join-keys.js';
 export { decimalText, timestampText } from './scan/literal-text.js';

@@ -97,6 +97,12 @@ export const writeAttacks: readonly Attack[] = [
   attack('The table replaced by another of its name', 'DROP TABLE people'),
   attack('The table made again where it is', 'CREATE TABLE IF NOT EXISTS people AS SELECT 1 AS id'),
   attack('A view in the place of the table', 'CREATE OR REPLACE VIEW people AS SELECT 1 AS id'),
+  attack(
+    'Rows whose check is made of hidden values: the check is one more condition on them',
+    "INSERT INTO ledger SELECT id, CASE WHEN salary * 2 > 0 THEN 'EU' ELSE 'EU' END FROM people",
+    'INSERT INTO ledger SELECT id, region FROM people',
+    "INSERT INTO ledger SELECT id, CASE WHEN ssn::INTEGER >= 0 THEN 'EU' ELSE 'EU' END FROM people",
+  ),
   attack('What is closed to him, made: does it exist?', 'CREATE TABLE closed AS SELECT 1 AS id'),
   attack('What is closed to him, written', 'INSERT INTO closed SELECT * FROM closed'),
   attack('What is closed to him, dropped', 'DROP TABLE closed'),

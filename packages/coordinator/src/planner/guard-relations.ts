@@ -153,7 +153,7 @@ async function makeView({
     usesStatementValues: compiled.usesStatementValues,
     view: {
       ...{ catalog, schema, table: viewName, columns: columns.map((column) => column.name), sql },
-      guard: compiled.hasSubquery ? {} : { plainSql: sql },
+      guard: { isPolicy: true, ...(!compiled.hasSubquery && { plainSql: sql }) },
     },
   };
 }

@@ -59,6 +59,8 @@ export interface PlanOptions {
   /** Arrow IPC stream of one row. */
   readonly parameters?: Uint8Array | undefined;
   readonly signal: AbortSignal;
+  /** The fragment's text will stand in another one, which asks conditions of what it answers. */
+  readonly isWrapped?: boolean;
 }
 
 interface BoundQuery {
@@ -231,6 +233,7 @@ async function planBound(
   const plan = (guardMode: GuardMode) => planGuarded(dependencies, options, { ...bound, guardMode });
   if (!bound.policies.isGuarded) return { stub: await plan('plain'), guardMode: 'plain' };
   const isLeakproof =
+    options.isWrapped !== true &&
     isLeakproofQuery(query.parsed, { isView: false }) &&
     bound.views.every((view) => view.isLeakproof !== false);
   if (isLeakproof) {

@@ -333,7 +333,7 @@ async function viewOf(
     ...placed,
     columns: view.metadata.schema.fields.map((field) => field.name),
     // What the view itself leaves out is hidden too where its reader may not see the tables.
-    ...(isDefiner ? { sql: wrappedSql(sql), guard: {} } : { sql }),
+    ...(isDefiner ? { sql: wrappedSql(sql), guard: { isPolicy: false } } : { sql }),
     isLeakproof: isLeakproofQuery(query.parsed, { isView: true }),
   };
 }

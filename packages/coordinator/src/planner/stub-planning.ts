@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
+import { QueryError } from '@svc/base';
 import type { EngineLease, StatementDescription } from '@svc/engine';
 import {
   type FragmentJoinKeys,
@@ -16,6 +17,7 @@ import {
   viewSql,
 } from '@svc/fragment-fn';
 import {
+  dependsOnTimeZone,
   executionSettings,
   type GuardingView,
   guardProblem,
@@ -263,23 +265,53 @@ async function createGuards(
  * own.
  */
 async function checkGuards(
-  { lease, views, tables, guardMode, signal }: StubPlanOptions,
+  options: StubPlanOptions,
   plan: PlanNode,
   stubs: readonly string[],
 ): Promise<string | undefined> {
+  const { views, tables, guardMode } = options;
   const guarding = views.filter(({ guard }) => guard !== undefined);
   if (guarding.length === 0) return undefined;
   try {
-    const alone: GuardingView[] = [];
-    for (const view of guarding) {
-      const answer = await lease.queryText(planQuery, [`SELECT * FROM ${qualified(view)}`], signal);
-      alone.push({ plan: readPlan(answer), hasBarrier: hasBarrier(view, guardMode) });
-    }
+    const texts: string[] = [];
+    for (const view of guarding) texts.push(await planAlone(options, view));
+    const alone = guarding.map((view, index): GuardingView => {
+      return { plan: readPlan(texts[index] ?? ''), hasBarrier: hasBarrier(view, guardMode) };
+    });
+    await refuseTimeZone(options, guarding, texts);
     const hidden = stubs.filter((_stub, index) => tables[index]?.isGuarded === true);
     return guardProblem(plan, alone, new Set(hidden));
   } catch (error) {
     if (error instanceof PlanNotUnderstood) return error.message;
     throw error;
+  }
+}
+
+function planAlone({ lease, signal }: StubPlanOptions, view: ResolvedView): Promise<string> {
+  return lease.queryText(planQuery, [`SELECT * FROM ${qualified(view)}`], signal);
+}
+
+/**
+ * What a policy says of times it says in UTC. Elsewhere it would hide other rows, and whoever may choose where could ask hour by
+ * hour for what a mask leaves of a day. Throws POLICY_NOT_APPLICABLE where it would.
+ */
+async function refuseTimeZone(
+  options: StubPlanOptions,
+  guarding: readonly ResolvedView[],
+  texts: readonly string[],
+): Promise<void> {
+  const { lease, settings, signal } = options;
+  if (settings.timeZone === 'UTC') return;
+  // Nothing is planned on this lease any more.
+  await lease.execute(["SET TimeZone = 'UTC'"], signal);
+  for (const [index, view] of guarding.entries()) {
+    if (view.guard?.isPolicy !== true) continue;
+    const text = await planAlone(options, view);
+    if (text === texts[index] && !dependsOnTimeZone(readPlan(text))) continue;
+    throw new QueryError(
+      'POLICY_NOT_APPLICABLE',
+      `A policy of ${view.catalog}.${view.schema}.${view.table} depends on the time zone: SET timezone = 'UTC' to read it.`,
+    );
   }
 }
 

@@ -71,8 +71,15 @@ export async function planCheck(
     signal,
     mapping,
   });
-  const mark = `svc policy check ${randomUUID()}`;
   const tables = [...mappings.values()];
+  const fields = [columns.map(({ field }) => field), ...tables.map((table) => table.fields)].flat();
+  const types = fields.map(({ type }) => engineType(type));
+  if (session.settings.timeZone !== 'UTC' && [...types, conditionOf(compiled)].some(mayHaveZone))
+    throw new QueryError(
+      'POLICY_NOT_APPLICABLE',
+      `A policy of ${nameOf(target)} may depend on the time zone: SET timezone = 'UTC' to add rows.`,
+    );
+  const mark = `svc policy check ${randomUUID()}`;
   return {
     ...(await planMappings(dependencies, check, compiled, tables)),
     hasSubquery: compiled.hasSubquery,
@@ -137,6 +144,11 @@ async function planMappings(
     signal.throwIfAborted();
     throw notApplicable(error, nameOf(target));
   }
+}
+
+/** Rows are checked in the session's zone, and policies speak of UTC. */
+function mayHaveZone(text: string): boolean {
+  return /TIME ZONE|TIMESTAMPTZ|TIMETZ|to_timestamp|strptime|\bnow\(/i.test(text);
 }
 
 function nameOf({ catalog, schema, table }: Target): string {

@@ -2,8 +2,9 @@
  * What must hold of an optimised plan in which policies hide rows of tables. Policies are views; what the user says must not
  * be computed of rows that they hide. The plan of a view alone says what is the policy's own.
  */
-import type { PlanExpression } from '../plan/plan-expression.js';
-import type { PlanNode } from '../plan/plan-node.js';
+import type { CastExpression, PlanExpression } from '../plan/plan-expression.js';
+import type { PlanTableFilter } from '../plan/plan-filter.js';
+import type { GetNode, PlanNode } from '../plan/plan-node.js';
 import { inputsOf } from '../plan/read-plan.js';
 import { originsOf } from '../scan/column-origin.js';
 import { referencesOf } from '../stages/narrow-plan.js';
@@ -48,7 +49,9 @@ export function guardProblem(
   }
   if (problem !== undefined) return problem;
   if (plain.size === 0) return undefined;
-  const named = new Set(views.filter((view) => !view.hasBarrier).flatMap((view) => namedBelow(view.plan)));
+  const conditions = views.filter((view) => !view.hasBarrier).flatMap((view) => conditionsBelow(view.plan));
+  if (conditions.length > 0 && castsField(plan)) return 'needs-barrier';
+  const named = new Set(conditions.map(({ text }) => text).filter((text) => text !== ''));
   return isLeakproofPlan(plan, named) ? undefined : 'needs-barrier';
 }
 
@@ -88,25 +91,31 @@ function pathsToScans(node: PlanNode, above: readonly PlanNode[] = []): readonly
   return node.kind === 'get' ? [path, ...below] : below;
 }
 
-/** All that is computed at and below a node, without regard to what references mean. */
+/**
+ * What is computed at and below a node, without regard to what references mean; but for what no value can fail, such as the
+ * bound that the first rows in an order have reached, or a field of a struct.
+ */
 function conditionsOf(node: PlanNode): readonly string[] {
+  const filters = node.kind === 'get' ? scanConditions(node) : [];
   return [
     ...expressionsOf(node)
-      .filter(({ kind }) => kind !== 'reference' && kind !== 'constant')
+      .filter((each) => !isLeakproof(each))
       .map((each) => conditionText(each)),
-    ...(node.kind === 'get' ? node.filters.map(({ filter }) => conditionText(filter)) : []),
+    ...filters.filter(({ filter }) => !isLeakproofFilter(filter)).map(({ filter }) => conditionText(filter)),
     ...inputsOf(node).flatMap(conditionsOf),
   ];
 }
 
 /**
  * Whether all conditions of the plan are leakproof, or a policy's own: then it does not matter which of them a row meets
- * first. What projections, groups and aggregates compute they compute of rows that are left; a condition above that asks
- * for it would have been moved below, where it is seen.
+ * first. What groups and aggregates compute they compute of rows that are left. So do projections, unless a filter stands
+ * above them, which may be the policy's: the engine takes filters up through INTERSECT and EXCEPT, and leaves them there.
  */
-function isLeakproofPlan(node: PlanNode, own: ReadonlySet<string>): boolean {
+function isLeakproofPlan(node: PlanNode, own: ReadonlySet<string>, isBelowFilter = false): boolean {
   const here = (): boolean => {
     switch (node.kind) {
+      case 'projection':
+        return !isBelowFilter || node.expressions.every(isLeakproof);
       case 'get':
       case 'filter':
         return namedConditions(node).every(
@@ -127,7 +136,25 @@ function isLeakproofPlan(node: PlanNode, own: ReadonlySet<string>): boolean {
         return true;
     }
   };
-  return here() && inputsOf(node).every((input) => isLeakproofPlan(input, own));
+  // No filter is taken through an aggregate.
+  const isBelow = node.kind === 'filter' || (isBelowFilter && node.kind !== 'aggregate');
+  return here() && inputsOf(node).every((input) => isLeakproofPlan(input, own, isBelow));
+}
+
+/**
+ * Of all that a plan is made of. The engine takes casts of a struct's fields down to the scan, below filters that the scan does
+ * not take itself; which these are the files of the table decide, not the stubs.
+ */
+function castsField(part: unknown): boolean {
+  if (Array.isArray(part)) return part.some(castsField);
+  if (typeof part !== 'object' || part === null) return false;
+  if (isFallibleCast(part) && part.child.kind === 'function' && part.child.name.startsWith('struct_extract'))
+    return true;
+  return Object.values(part).some(castsField);
+}
+
+function isFallibleCast(part: object): part is CastExpression {
+  return 'kind' in part && part.kind === 'cast' && !isLeakproof(part as CastExpression);
 }
 
 interface NamedCondition {
@@ -137,10 +164,21 @@ interface NamedCondition {
   readonly condition?: PlanExpression;
 }
 
+/** One by one: the engine joins what a policy and a statement say of one column. */
+function scanConditions({ filters }: GetNode): GetNode['filters'] {
+  return filters.flatMap(({ column, filter }) =>
+    conjunctsOf(filter).map((each) => ({ column, filter: each })),
+  );
+}
+
+function conjunctsOf(filter: PlanTableFilter): readonly PlanTableFilter[] {
+  return filter.kind === 'and' ? filter.children.flatMap(conjunctsOf) : [filter];
+}
+
 /** Of a scan and of a filter; nothing that is computed between a condition and its table has a name. */
 function namedConditions(node: PlanNode): readonly NamedCondition[] {
   if (node.kind === 'get')
-    return node.filters.map(({ column, filter }) => ({
+    return scanConditions(node).map(({ column, filter }) => ({
       text: JSON.stringify([node.files, node.names[column], conditionText(filter)]),
       isSafe: isLeakproofFilter(filter),
     }));
@@ -157,9 +195,8 @@ function namedConditions(node: PlanNode): readonly NamedCondition[] {
   });
 }
 
-function namedBelow(node: PlanNode): readonly string[] {
-  const texts = namedConditions(node).flatMap(({ text }) => (text === '' ? [] : [text]));
-  return [...texts, ...inputsOf(node).flatMap(namedBelow)];
+function conditionsBelow(node: PlanNode): readonly NamedCondition[] {
+  return [...namedConditions(node), ...inputsOf(node).flatMap(conditionsBelow)];
 }
 
 /** A condition on what an aggregate answers stays above it, whatever it computes. */
