@@ -1,0 +1,58 @@
+/**
+ * Attacks on statements in stages, with hosts of this process in the place of workers: what is hidden changes no answer, wherever
+ * the parts of a statement run.
+ */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { createLocalExecutor } from '@svc/fragment-fn';
+import { joinAttacks } from './attacks/joins.js';
+import { predicateAttacks } from './attacks/predicates.js';
+import { shapeAttacks } from './attacks/shapes.js';
+import { generateStatement } from './generate/statement-generator.js';
+import { attack } from './support/attack.js';
+import { differenceText } from './support/difference-text.js';
+import { rowFilters } from './support/policies.js';
+import { opened, openTwoWorlds, type TwoWorlds } from './support/two-worlds.js';
+
+const generated = Array.from({ length: 60 }, (_, seed) => attack(`seed ${seed}`, generateStatement(seed)));
+const attacks = [...joinAttacks, ...predicateAttacks, ...shapeAttacks, ...generated];
+const filters = rowFilters.filter(({ name }) => name === 'modulo' || name === 'existing');
+
+let two: TwoWorlds | undefined;
+before(async () => {
+  two = await openTwoWorlds({
+    filters,
+    service: {
+      openExecutors: ({ environmentOf }) => {
+        const workers = ['worker a', 'worker b'].map((name) => ({
+          ...createLocalExecutor({ slots: 2, environment: environmentOf }),
+          name,
+        }));
+        return { workers: () => workers, lambda: () => undefined };
+      },
+    },
+  });
+});
+after(async () => await two?.[Symbol.asyncDispose]());
+
+describe('what is hidden changes no answer of statements in stages', () => {
+  for (const { name } of filters)
+    it(`behind ${name}`, async (context) => {
+      const { services, compare } = opened(two);
+      const splitsOf = async () =>
+        await Promise.all(
+          services.map((service) => service.metric('svc_fragment_splits_total{outcome="ended"}')),
+        );
+      const before = await splitsOf();
+      const differences: string[] = [];
+      for (const each of attacks) {
+        const { difference } = await compare(name, each, ['SET svc.execution = workers']);
+        if (difference === undefined) continue;
+        differences.push(difference.attack);
+        context.diagnostic(differenceText(difference));
+      }
+      assert.deepEqual(differences, []);
+      for (const [index, splits] of (await splitsOf()).entries())
+        assert.ok(splits - (before[index] ?? 0) > attacks.length / 2, 'most of them are divided');
+    });
+});
