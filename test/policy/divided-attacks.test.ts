@@ -16,7 +16,7 @@ import { opened, openTwoWorlds, type TwoWorlds } from './support/two-worlds.js';
 
 const generated = Array.from({ length: 60 }, (_, seed) => attack(`seed ${seed}`, generateStatement(seed)));
 const attacks = [...joinAttacks, ...predicateAttacks, ...shapeAttacks, ...generated];
-const filters = rowFilters.filter(({ name }) => name === 'modulo' || name === 'existing');
+const filters = rowFilters.filter(({ name }) => name === 'modulo' || name === 'mapped');
 
 let two: TwoWorlds | undefined;
 before(async () => {
@@ -55,4 +55,27 @@ describe('what is hidden changes no answer of statements in stages', () => {
       for (const [index, splits] of (await splitsOf()).entries())
         assert.ok(splits - (before[index] ?? 0) > attacks.length / 2, 'most of them are divided');
     });
+});
+
+describe('what is told of statements in stages', () => {
+  const settings = ['SET svc.execution = workers'];
+
+  it('is not where and how they run, nor what policies say', async () => {
+    const explain = 'EXPLAIN SELECT sum(k) FROM people WHERE ssn::INTEGER > 3';
+    const { answer } = await opened(two).compare('modulo', attack('reads the plan', explain), settings);
+    assert.match(answer.said, /Runs on this node or on workers, whole or in stages: which is not said/);
+    assert.doesNotMatch(answer.said, /% 2|OFFSET|stage_|scan_|bytes|splits/);
+  });
+
+  it('has no values where an expression fails on a worker, and neither has the log', async () => {
+    const failing = attack('makes it fail', "SELECT sum(('x' || ssn)::INTEGER) FROM people");
+    const { answer, difference } = await opened(two).compare('modulo', failing, settings);
+    assert.equal(difference, undefined);
+    assert.match(answer.said, /^EVALUATION_ERROR: .*Which one is not said/);
+    for (const service of opened(two).services) {
+      const records = service.logRecords();
+      assert.ok(records.some(({ message }) => message === 'query runs on one node after all'));
+      assert.doesNotMatch(JSON.stringify(records), /Could not convert|secret-\d/);
+    }
+  });
 });

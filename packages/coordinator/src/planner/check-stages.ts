@@ -17,6 +17,7 @@ import {
   type StagedPlan,
   stageGuardProblem,
   stageNamespace,
+  stubOf,
 } from '@svc/sql';
 import type { SessionSettings } from '../identity/session-settings.js';
 import { stageName } from '../scheduler/planned-stages.js';
@@ -42,7 +43,7 @@ export async function stagesProblem(
 ): Promise<string | undefined> {
   if ([...guards.plain].some((stub) => guards.depths.has(stub)))
     return 'a table is behind policies in two ways';
-  const reading = staged.stages.filter((stage) => readsHidden(stage, staged, guards, tableOf));
+  const reading = staged.stages.filter((stage) => readsHidden(stage, staged, guards));
   const lease = await pool.lease({ owner, lane: 'small', signal });
   using link = linkBindingTime(signal);
   try {
@@ -56,7 +57,7 @@ export async function stagesProblem(
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof PlanNotUnderstood) return error.message;
-    if (error instanceof QueryError && error.category === 'user') return 'its stages cannot be planned';
+    if (error instanceof QueryError) return 'its stages cannot be planned';
     throw error;
   } finally {
     await lease.release();
@@ -64,22 +65,10 @@ export async function stagesProblem(
 }
 
 /** Whether rows that are hidden from the user reach the stage. */
-function readsHidden(
-  { guard, split, scans }: Stage,
-  staged: StagedPlan,
-  { guarded }: GuardFacts,
-  tableOf: StagesToCheck['tableOf'],
-): boolean {
+function readsHidden({ guard, split, scans }: Stage, staged: StagedPlan, { guarded }: GuardFacts): boolean {
   if (guard !== undefined) return true;
   const names = split === undefined ? scans : [split, ...scans];
-  return staged.scans.some(
-    ({ name, stubFile }) => names.includes(name) && guarded.has(stubNameOf(tableOf, stubFile)),
-  );
-}
-
-function stubNameOf(tableOf: StagesToCheck['tableOf'], stubFile: string): string {
-  const table = tableOf(stubFile);
-  return table === undefined ? '' : stubName(table);
+  return staged.scans.some(({ name, stubFile }) => names.includes(name) && guarded.has(stubOf(stubFile)));
 }
 
 /** Names of scans and stages, and the stubs that they are in the plans of texts. */
@@ -96,7 +85,7 @@ async function createStageStubs(
   ];
   const add = async (name: string, stub: string, columns: readonly EngineColumn[], rowCount: bigint) => {
     const path = join(lease.inputDirectory, stub);
-    if (!stubs.has(name) && ![...stubs.values()].includes(stub) && !(await exists(path)))
+    if (![...stubs.values()].includes(stub) && !(await exists(path)))
       statements.push(stubFileSql(path, columns));
     stubs.set(name, stub);
     statements.push(stubViewSql(stageName(name), path, columns, rowCount));
@@ -104,7 +93,7 @@ async function createStageStubs(
   for (const { name, stubFile } of staged.scans) {
     const table = tableOf(stubFile);
     if (table === undefined) throw new PlanNotUnderstood(`the scan ${name} of no table of the statement`);
-    await add(name, stubName(table), table.columns, table.rowCount);
+    await add(name, stubOf(stubFile), table.columns, table.rowCount);
   }
   for (const { name, columns } of staged.stages.slice(0, -1))
     await add(name, stubName({ ...stageName(name), columns }), columns, stageRows);

@@ -65,11 +65,19 @@ export async function planStages(
       : undefined;
     if (problem !== undefined) return undivided(problem);
     const scans = await planStageScans(dependencies, plan, { staged, kept }, signal);
-    return { stages: { plan: staged, scans, kinds: place.kinds, isForced }, reason: placeReason };
+    return {
+      stages: { plan: withoutGuards(staged), scans, kinds: place.kinds, isForced },
+      reason: placeReason,
+    };
   } catch (error) {
     if (!(error instanceof PlanNotUnderstood)) throw error;
     return undivided(error.message);
   }
+}
+
+/** What was needed to check them is not kept with a planned statement. */
+function withoutGuards({ scans, stages }: StagedPlan): StagedPlan {
+  return { scans, stages: stages.map(({ guard: _guard, ...stage }) => stage) };
 }
 
 /** Where policies hide rows: why the texts of the stages might tell of them. */

@@ -1,7 +1,6 @@
 /** How far rows of a plan are behind barriers: rows that policies hide must pass these before anybody else asks of them. */
 import type { GetNode, PlanNode } from '../plan/plan-node.js';
 import { inputsOf } from '../plan/read-plan.js';
-import { NotPrintable } from '../print/not-printable.js';
 import { isBarrier } from './plan-facts.js';
 
 /** So many barriers stand above the scan in the view of its policy: 0 for what is everybody's, and behind no barrier. */
@@ -47,9 +46,4 @@ export function createHiddenRows(levelOfScan: LevelOfScan): HiddenRows {
 interface Passed {
   readonly barrier: PlanNode;
   readonly level: number;
-}
-
-/** Thrown for a statement whose last stage would answer rows that have barriers before them: none is known to. */
-export function hiddenAnswer(): NotPrintable {
-  return new NotPrintable('rows that a policy has yet to look at');
 }

@@ -6,7 +6,7 @@ import { printType } from '../print/print-value.js';
 import { columnName, type Relation } from '../print/relation.js';
 import type { PlannedScan } from '../scan/scan-requests.js';
 import { quoteIdentifier } from '../text/literals.js';
-import { createHiddenRows, hiddenAnswer, type LevelOfScan } from './hidden-rows.js';
+import { createHiddenRows, type LevelOfScan } from './hidden-rows.js';
 import { getsOf, stagesReadBy } from './plan-facts.js';
 import {
   type Stage,
@@ -94,7 +94,7 @@ export function createStageWriter(
     finish: (node, columnNames) => {
       if (!stages.some(({ split }) => split !== undefined))
         throw new NotPrintable('nothing that is worth dividing');
-      if (hidden.levelOf(node) > 0) throw hiddenAnswer();
+      if (hidden.levelOf(node) > 0) throw new NotPrintable('an answer that a policy has yet to look at');
       write(node, undefined, columnNames);
       const used = new Set(
         stages.flatMap(({ scans: read, split }) => (split === undefined ? read : [split, ...read])),
