@@ -36,7 +36,8 @@ before(async () => {
 after(async () => await two?.[Symbol.asyncDispose]());
 
 describe('what is hidden changes no answer of statements in stages', () => {
-  for (const { name } of filters)
+  // Each attack behind one of the filters, in turn.
+  for (const [place, { name }] of filters.entries())
     it(`behind ${name}`, async (context) => {
       const { services, compare } = opened(two);
       const splitsOf = async () =>
@@ -45,7 +46,8 @@ describe('what is hidden changes no answer of statements in stages', () => {
         );
       const before = await splitsOf();
       const differences: string[] = [];
-      for (const each of attacks) {
+      const share = attacks.filter((_each, index) => index % filters.length === place);
+      for (const each of share) {
         const { difference } = await compare(name, each, ['SET svc.execution = workers']);
         if (difference === undefined) continue;
         differences.push(difference.attack);
@@ -53,7 +55,7 @@ describe('what is hidden changes no answer of statements in stages', () => {
       }
       assert.deepEqual(differences, []);
       for (const [index, splits] of (await splitsOf()).entries())
-        assert.ok(splits - (before[index] ?? 0) > attacks.length / 2, 'most of them are divided');
+        assert.ok(splits - (before[index] ?? 0) > share.length / 2, 'most of them are divided');
     });
 });
 
