@@ -1,4 +1,4 @@
-import { linkAbort, QueryError } from '@svc/base';
+import { QueryError } from '@svc/base';
 import type { StatementDescription } from '@svc/engine';
 import {
   type FragmentRequest,
@@ -20,6 +20,7 @@ import type { SessionSettings } from '../identity/session-settings.js';
 import { fragmentViews, type GuardMode, type ResolvedView } from '../policy/policy-view.js';
 import { hasExecutors } from '../scheduler/executors.js';
 import type { AnalyzedQuery } from './analyze.js';
+import { linkBindingTime } from './binding-time.js';
 import { chooseJoinKeys } from './choose-join-keys.js';
 import type { AppliedPolicies } from './guard-relations.js';
 import { parameterLiterals } from './parameter-literals.js';
@@ -202,19 +203,6 @@ async function describeBound(
   }
 }
 
-/**
- * Binding and optimising take milliseconds, but constants are computed then, and an expression over them can be made to
- * take for ever: it must not keep a host of the lane that everybody's planning needs.
- */
-const maxBindingMs = 30_000;
-
-function bindingTooLong(): QueryError {
-  return new QueryError(
-    'QUERY_TIMEOUT',
-    `The statement could not be planned within ${maxBindingMs / 1000} s: it has constant expressions that take too long to compute.`,
-  );
-}
-
 interface BoundPlan {
   readonly stub: StubPlan;
   readonly guardMode: GuardMode;
@@ -269,7 +257,7 @@ async function planGuarded(
     inlinedSql: literals && inlineParameters(bound.sql, literals),
     onLease: async (body) => {
       const lease = await pool.lease({ owner: ownerOf(session, policies), lane: 'small', signal });
-      using link = linkAbort(signal, maxBindingMs, bindingTooLong);
+      using link = linkBindingTime(signal);
       try {
         return await body(lease, link.signal);
       } catch (error) {

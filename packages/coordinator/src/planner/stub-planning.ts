@@ -19,7 +19,9 @@ import {
 import {
   dependsOnTimeZone,
   executionSettings,
+  type GuardFacts,
   type GuardingView,
+  guardFacts,
   guardProblem,
   joinKeys,
   type KeyColumn,
@@ -58,6 +60,8 @@ export interface StubPlan {
   readonly kept: KeptPlan | undefined;
   /** Why the plan does not keep hidden rows from the statement; the statement is not to be run so. */
   readonly guardProblem: string | undefined;
+  /** Where policies hide rows and the plan keeps them from the statement: what that was shown by. */
+  readonly guards: GuardFacts | undefined;
 }
 
 /** As the fragment will have them, whose tables are the statement's. */
@@ -91,7 +95,7 @@ export interface StubPlanOptions {
 const everything: ScanRequest = { columns: undefined, filters: [] };
 const nothingKnown = {
   ...{ joinKeys: [], withoutPushdown: undefined, settings: [], wholeColumns: undefined },
-  ...{ kept: undefined, guardProblem: undefined },
+  ...{ kept: undefined, guardProblem: undefined, guards: undefined },
 };
 
 /**
@@ -133,7 +137,7 @@ export async function planOnStubs(options: StubPlanOptions): Promise<StubPlan> {
   return {
     ...{ description, requests, joinKeys: keys, settings, wholeColumns, kept },
     withoutPushdown: undefined,
-    guardProblem: await checkGuards(options, pushdown.plan, stubs),
+    ...(await checkGuards(options, pushdown.plan, stubs)),
   };
 }
 
@@ -268,10 +272,10 @@ async function checkGuards(
   options: StubPlanOptions,
   plan: PlanNode,
   stubs: readonly string[],
-): Promise<string | undefined> {
+): Promise<Pick<StubPlan, 'guardProblem' | 'guards'>> {
   const { views, tables, guardMode } = options;
   const guarding = views.filter(({ guard }) => guard !== undefined);
-  if (guarding.length === 0) return undefined;
+  if (guarding.length === 0) return { guardProblem: undefined, guards: undefined };
   try {
     const texts: string[] = [];
     for (const view of guarding) texts.push(await planAlone(options, view));
@@ -280,9 +284,10 @@ async function checkGuards(
     });
     await refuseTimeZone(options, guarding, texts);
     const hidden = stubs.filter((_stub, index) => tables[index]?.isGuarded === true);
-    return guardProblem(plan, alone, new Set(hidden));
+    const guards = guardFacts(alone, hidden);
+    return { guardProblem: guards === undefined ? 'broken' : guardProblem(plan, guards), guards };
   } catch (error) {
-    if (error instanceof PlanNotUnderstood) return error.message;
+    if (error instanceof PlanNotUnderstood) return { guardProblem: error.message, guards: undefined };
     throw error;
   }
 }
@@ -330,13 +335,13 @@ export function engineSession<T extends Pick<StubTable, 'catalog' | 'schema'>>(
 }
 
 /** One file per table, so that a scan in the plan names its table; and per column list, so that it may be kept. */
-function stubName(table: StubTable): string {
+export function stubName(table: Pick<ResolvedTable, 'catalog' | 'schema' | 'table' | 'columns'>): string {
   const columns = table.columns.map(({ name, type }) => [name, type]);
   const identity = JSON.stringify([table.catalog, table.schema, table.table, columns]);
   return `stub-${createHash('sha256').update(identity).digest('hex').slice(0, 32)}.parquet`;
 }
 
-async function exists(path: string): Promise<boolean> {
+export async function exists(path: string): Promise<boolean> {
   return await access(path).then(
     () => true,
     () => false,

@@ -72,8 +72,10 @@ export async function planCheck(
     mapping,
   });
   const tables = [...mappings.values()];
-  const fields = [columns.map(({ field }) => field), ...tables.map((table) => table.fields)].flat();
-  const types = fields.map(({ type }) => engineType(type));
+  const types = [
+    ...columns.map(({ field }) => engineType(field.type)),
+    ...tables.flatMap((table) => table.columns.map(({ type }) => type)),
+  ];
   if (session.settings.timeZone !== 'UTC' && [...types, conditionOf(compiled)].some(mayHaveZone))
     throw new QueryError(
       'POLICY_NOT_APPLICABLE',

@@ -24,63 +24,102 @@ export type GuardProblem =
   /** The barrier itself does not hold. */
   | 'broken';
 
-/**
- * Undefined: nothing of the user stands in or below a policy's filter. `guarded`: stub files of tables whose rows are not all
- * the user's to see.
- */
-export function guardProblem(
-  plan: PlanNode,
-  views: readonly GuardingView[],
-  guarded: ReadonlySet<string>,
-): GuardProblem | undefined {
-  const own = new Set(views.flatMap((view) => conditionsOf(view.plan)));
-  const plain = new Set(
-    views.filter((view) => !view.hasBarrier).flatMap((view) => guardedIn(view.plan, guarded)),
-  );
-  const depths = barrierDepths(views, guarded);
-  if (depths === undefined) return 'broken';
-  let problem: GuardProblem | undefined;
-  for (const { file, path } of guardedScans(plan, guarded)) {
-    if (plain.has(file)) continue;
-    const depth = depths.get(file);
-    const barriers = path.filter(isBarrier).toReversed();
-    const top = depth === undefined ? undefined : barriers[depth - 1];
-    if (top === undefined || !conditionsOf(top).every((condition) => own.has(condition))) problem = 'broken';
-  }
-  if (problem !== undefined) return problem;
-  if (plain.size === 0) return undefined;
-  const conditions = views.filter((view) => !view.hasBarrier).flatMap((view) => conditionsBelow(view.plan));
-  if (conditions.length > 0 && castsField(plan)) return 'needs-barrier';
-  const named = new Set(conditions.map(({ text }) => text).filter((text) => text !== ''));
-  return isLeakproofPlan(plan, named) ? undefined : 'needs-barrier';
+export interface BarrierDepth {
+  readonly least: number;
+  readonly most: number;
 }
 
-/** By stub file, how many barriers stand above its scan in the view that has it with the fewest. */
+/** What the views of a statement's policies say by themselves. Scans are told by the names of their stubs. */
+export interface GuardFacts {
+  /** Tables whose rows are not all the user's to see. */
+  readonly guarded: ReadonlySet<string>;
+  /** How many barriers stand above its scan, in the views that have it behind the fewest and the most. */
+  readonly depths: ReadonlyMap<string, BarrierDepth>;
+  /** Those that views without a barrier read. */
+  readonly plain: ReadonlySet<string>;
+  /** All that views compute. */
+  readonly own: ReadonlySet<string>;
+  /** Conditions of views without a barrier, on columns by their names. */
+  readonly named: ReadonlySet<string>;
+  /** Whether these have any, named or not. */
+  readonly hasConditions: boolean;
+}
+
+/** `guarded`: stub files. Undefined where a barrier is not where it is to be. */
+export function guardFacts(
+  views: readonly GuardingView[],
+  guarded: Iterable<string>,
+): GuardFacts | undefined {
+  const stubs = new Set([...guarded].map(stubOf));
+  const plain = views.filter((view) => !view.hasBarrier);
+  const depths = barrierDepths(views, stubs);
+  if (depths === undefined) return undefined;
+  const conditions = plain.flatMap((view) => conditionsBelow(view.plan));
+  return {
+    guarded: stubs,
+    depths,
+    plain: new Set(plain.flatMap((view) => guardedIn(view.plan, stubs))),
+    own: new Set(views.flatMap((view) => conditionsOf(view.plan))),
+    named: new Set(conditions.map(({ text }) => text).filter((text) => text !== '')),
+    hasConditions: conditions.length > 0,
+  };
+}
+
+/** Undefined: nothing of the user stands in or below a policy's filter. */
+export function guardProblem(plan: PlanNode, facts: GuardFacts): GuardProblem | undefined {
+  const { guarded, depths, plain, own } = facts;
+  for (const { stub, path } of guardedScans(plan, guarded)) {
+    if (plain.has(stub)) continue;
+    const top = barrierAbove(path, depths.get(stub)?.least);
+    if (top === undefined || !conditionsOf(top).every((condition) => own.has(condition))) return 'broken';
+  }
+  return isLeakproofAbove(plan, facts) ? undefined : 'needs-barrier';
+}
+
+/** What views without a barrier need of the plan around them. */
+export function isLeakproofAbove(plan: PlanNode, { plain, named, hasConditions }: GuardFacts): boolean {
+  if (plain.size === 0) return true;
+  return !(hasConditions && castsField(plan)) && isLeakproofPlan(plan, named);
+}
+
+/** Stub files have names of their own, in whatever folder of whichever host they lie. */
+export function stubOf(file: string): string {
+  return file.slice(file.lastIndexOf('/') + 1);
+}
+
+/** The one of so many barriers, from below. */
+export function barrierAbove(path: readonly PlanNode[], depth: number | undefined): PlanNode | undefined {
+  return depth === undefined ? undefined : path.filter(isBarrier).toReversed()[depth - 1];
+}
+
 function barrierDepths(
   views: readonly GuardingView[],
   guarded: ReadonlySet<string>,
-): ReadonlyMap<string, number> | undefined {
-  const depths = new Map<string, number>();
-  for (const { plan, hasBarrier } of views)
-    for (const { file, path } of guardedScans(plan, guarded)) {
+): ReadonlyMap<string, BarrierDepth> | undefined {
+  const depths = new Map<string, BarrierDepth>();
+  for (const { plan, hasBarrier } of views) {
+    if (!hasBarrier) continue;
+    for (const { stub, path } of guardedScans(plan, guarded)) {
       const count = path.filter(isBarrier).length;
-      if (hasBarrier && count === 0) return undefined;
-      depths.set(file, Math.min(count, depths.get(file) ?? count));
+      if (count === 0) return undefined;
+      const { least, most } = depths.get(stub) ?? { least: count, most: count };
+      depths.set(stub, { least: Math.min(count, least), most: Math.max(count, most) });
     }
+  }
   return depths;
 }
 
-function guardedIn(plan: PlanNode, guarded: ReadonlySet<string>): readonly string[] {
-  if (plan.kind === 'get') return plan.files.filter((file) => guarded.has(file));
+export function guardedIn(plan: PlanNode, guarded: ReadonlySet<string>): readonly string[] {
+  if (plan.kind === 'get') return plan.files.map(stubOf).filter((stub) => guarded.has(stub));
   return inputsOf(plan).flatMap((input) => guardedIn(input, guarded));
 }
 
-/** Each scan of a guarded table, with what stands above it. */
-function guardedScans(plan: PlanNode, guarded: ReadonlySet<string>) {
+/** Each scan of these tables, with what stands above it. */
+export function guardedScans(plan: PlanNode, guarded: Pick<ReadonlySet<string>, 'has'>) {
   return pathsToScans(plan).flatMap((path) => {
     const get = path.at(-1);
-    const file = get?.kind === 'get' ? get.files[0] : undefined;
-    return file !== undefined && guarded.has(file) ? [{ file, path }] : [];
+    const stub = get?.kind === 'get' && get.files[0] !== undefined ? stubOf(get.files[0]) : undefined;
+    return stub !== undefined && guarded.has(stub) ? [{ stub, path }] : [];
   });
 }
 
@@ -95,7 +134,7 @@ function pathsToScans(node: PlanNode, above: readonly PlanNode[] = []): readonly
  * What is computed at and below a node, without regard to what references mean; but for what no value can fail, such as the
  * bound that the first rows in an order have reached, or a field of a struct.
  */
-function conditionsOf(node: PlanNode): readonly string[] {
+export function conditionsOf(node: PlanNode): readonly string[] {
   const filters = node.kind === 'get' ? scanConditions(node) : [];
   return [
     ...expressionsOf(node)
@@ -179,7 +218,7 @@ function conjunctsOf(filter: PlanTableFilter): readonly PlanTableFilter[] {
 function namedConditions(node: PlanNode): readonly NamedCondition[] {
   if (node.kind === 'get')
     return scanConditions(node).map(({ column, filter }) => ({
-      text: JSON.stringify([node.files, node.names[column], conditionText(filter)]),
+      text: JSON.stringify([node.files.map(stubOf), node.names[column], conditionText(filter)]),
       isSafe: isLeakproofFilter(filter),
     }));
   if (node.kind !== 'filter') return [];
@@ -189,7 +228,7 @@ function namedConditions(node: PlanNode): readonly NamedCondition[] {
     const text = conditionText(condition, (index) => {
       const origin = origins(index);
       isNamed &&= origin !== undefined;
-      return JSON.stringify([origin?.get.files, origin?.path]);
+      return JSON.stringify([origin?.get.files.map(stubOf), origin?.path]);
     });
     return { text: isNamed ? text : '', isSafe: isLeakproof(condition), condition };
   });

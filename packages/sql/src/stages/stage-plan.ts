@@ -7,6 +7,7 @@ import { mapInputs } from '../plan/map-inputs.js';
 import type { GetNode, JoinNode, JoinType, OrderNode, PlanNode } from '../plan/plan-node.js';
 import { inputsOf } from '../plan/read-plan.js';
 import { type PlannedScan, scansByNode } from '../scan/scan-requests.js';
+import type { LevelOfScan } from './hidden-rows.js';
 import { narrowPlan } from './narrow-plan.js';
 import { type SplitAggregate, splitAggregate } from './partial-aggregate.js';
 import { checkPlacement, divisibleSides, isBarrier, isCorrelated, isRepeatable } from './plan-facts.js';
@@ -24,6 +25,8 @@ export interface StagePlanOptions {
   readonly mayBroadcastBytes: number;
   /** A scan of no more than this is read whole wherever it is needed. */
   readonly readWholeBytes?: number;
+  /** Where policies hide rows of scans behind barriers. */
+  readonly levelOfScan?: LevelOfScan;
 }
 
 /** Rows that are those of all parts of a scan together; without one, rows as they are. */
@@ -39,7 +42,7 @@ export function stagePlan(plan: PlanNode, options: StagePlanOptions): StagedPlan
   checkPlacement(plan);
   const narrowed = narrowPlan(plainUnions(plan));
   const scans = scansByNode(narrowed);
-  const writer = createStageWriter(scans);
+  const writer = createStageWriter(scans, options.levelOfScan ?? (() => 0));
   const sizes = new Map(
     [...scans].map(([get, scan]) => {
       const bytes = options.bytesOf(scan);
