@@ -61,7 +61,8 @@ async function start(dependencies: StartDependencies, options: StartOptions): Pr
       options.onHereAfterAll?.();
       // Nothing has been answered: what one node says is the statement's answer.
       const level = error.category === 'internal' ? 'warn' : 'info';
-      logger.log(level, 'query runs on one node after all', { query_id: queryId, ...errorFields(error) });
+      const told = planned.policies?.isGuarded === true ? guardedError(error) : error;
+      logger.log(level, 'query runs on one node after all', { query_id: queryId, ...errorFields(told) });
     }
   return await runHere(dependencies, { ...planned.fragment, queryId }, planned.stores, signal);
 }
