@@ -5,7 +5,7 @@
  */
 import { QueryError } from '@svc/base';
 import { engineColumns } from '@svc/fragment-fn';
-import { type LoadedTable, type LoadedView, mapConcurrently } from '@svc/lake';
+import { type LoadedTable, type LoadedView, mapConcurrently, schemaById } from '@svc/lake';
 import {
   deserializeQuery,
   hasSample,
@@ -20,6 +20,8 @@ import type { CatalogDirectory } from '../catalogs/catalog-directory.js';
 import { loadingOnce } from '../catalogs/loading-once.js';
 import type { SessionSettings } from '../identity/session-settings.js';
 import { engineSchemaName, isInformationSchema } from '../information-schema/names.js';
+import { meanOtherColumns } from '../policy/column-names.js';
+import { notApplicable } from '../policy/compile-expressions.js';
 import { permittedCatalogs } from '../policy/permitted-catalogs.js';
 import { denied, targetOf } from '../policy/policy-enforcer.js';
 import { hiddenName, type ResolvedView, wrappedSql } from '../policy/policy-view.js';
@@ -195,6 +197,11 @@ async function addTable(state: Resolving, table: ResolvedTable, { access }: Nami
     addResolved(state.tables, table);
     return;
   }
+  if (meanOtherColumns(schemaById(loaded.metadata, undefined).fields, source.fields))
+    throw notApplicable(
+      new QueryError('NOT_SUPPORTED', 'The columns had each other’s names at that point.'),
+      `${target.catalog}.${target.schema}.${target.table}`,
+    );
   state.policies.isGuarded = true;
   const hidden = hiddenTable(table);
   addResolved(state.tables, hidden);

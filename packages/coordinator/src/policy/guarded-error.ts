@@ -6,7 +6,6 @@ const tellNothing: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'AUDIT_UNAVAILABLE',
   'CANCELLED',
   'ENGINE_CRASHED',
-  'INTERNAL_ERROR',
   'NO_EXECUTOR',
   'PERMISSION_DENIED',
   'POLICY_CHECK_FAILED',
