@@ -35,6 +35,7 @@ const changeableSettings = [
   'threads',
   'memory_limit',
   'disabled_optimizers',
+  'preserve_insertion_order',
   'arrow_lossless_conversion',
 ] as const;
 
@@ -60,6 +61,7 @@ export function initialSettings(options: InstanceOptions): readonly string[] {
     `SET threads = ${options.threads}`,
     `SET memory_limit = '${engineMemory(options)}'`,
     "SET disabled_optimizers = ''",
+    'SET preserve_insertion_order = true',
   ];
 }
 

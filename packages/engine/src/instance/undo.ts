@@ -10,7 +10,7 @@ const changeIn = new RegExp(
 );
 const temporaryMacro = /^CREATE OR REPLACE TEMPORARY MACRO ("?\w+"?)\(\) AS /;
 /** Undone by the settings of a fresh instance, or nothing that an instance keeps (a file in the input folder). */
-const harmless = /^(?:USE |SET (?:TimeZone|disabled_optimizers) = |COPY \()/;
+const harmless = /^(?:USE |SET (?:TimeZone|disabled_optimizers|preserve_insertion_order) = |COPY \()/;
 
 export class UndoList {
   readonly #attached = new Set<string>();
