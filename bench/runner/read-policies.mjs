@@ -53,7 +53,9 @@ export function readDecisions(lines) {
         wanted: 5,
         unit: 'figures',
       }),
-      ...decisions.map((figure) => limitBar({ ...figure, unit: 'ms', atMost: 1 })),
+      ...decisions.map(({ name, measured }) =>
+        limitBar({ name, measured: measured * 1000, unit: 'µs', atMost: 1000 }),
+      ),
       ...reloads.map((figure) => limitBar({ ...figure, unit: 'ms', atMost: 1000 })),
     ],
   };

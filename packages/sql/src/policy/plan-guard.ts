@@ -3,6 +3,7 @@
  * be computed of rows that they hide. The plan of a view alone says what is the policy's own.
  */
 import type { PlanExpression } from '../plan/plan-expression.js';
+import type { PlanTableFilter } from '../plan/plan-filter.js';
 import type { PlanNode } from '../plan/plan-node.js';
 import { inputsOf } from '../plan/read-plan.js';
 import { originsOf } from '../scan/column-origin.js';
@@ -140,10 +141,12 @@ interface NamedCondition {
 /** Of a scan and of a filter; nothing that is computed between a condition and its table has a name. */
 function namedConditions(node: PlanNode): readonly NamedCondition[] {
   if (node.kind === 'get')
-    return node.filters.map(({ column, filter }) => ({
-      text: JSON.stringify([node.files, node.names[column], conditionText(filter)]),
-      isSafe: isLeakproofFilter(filter),
-    }));
+    return node.filters.flatMap(({ column, filter }) =>
+      conjunctsOf(filter).map((each) => ({
+        text: JSON.stringify([node.files, node.names[column], conditionText(each)]),
+        isSafe: isLeakproofFilter(each),
+      })),
+    );
   if (node.kind !== 'filter') return [];
   const origins = originsOf(node.child);
   return node.expressions.map((condition) => {
@@ -155,6 +158,11 @@ function namedConditions(node: PlanNode): readonly NamedCondition[] {
     });
     return { text: isNamed ? text : '', isSafe: isLeakproof(condition), condition };
   });
+}
+
+/** A policy's condition and one of the statement, which a scan asks of one column as one. */
+function conjunctsOf(filter: PlanTableFilter): readonly PlanTableFilter[] {
+  return filter.kind === 'and' ? filter.children.flatMap(conjunctsOf) : [filter];
 }
 
 function namedBelow(node: PlanNode): readonly string[] {
