@@ -64,7 +64,7 @@ endSuite('peers', passed, failed);
 async function testLake(tools) {
   try {
     await testVariants(tools, (variant) => variantsBeside.includes(variant));
-    if (['s3', 'nessie', 'rest', 'shapes'].some(isWanted)) await testStorage(tools);
+    if (['s3', 'policies', 'nessie', 'rest', 'shapes'].some(isWanted)) await testStorage(tools);
     if (isWanted('fragments')) await testFragments(tools);
   } catch (error) {
     report({ name: 'tables and object storage', ok: false, detail: error.stack });
@@ -117,6 +117,8 @@ async function testStorage({ python, peersFolder }) {
       await runStorageTests('s3', 'minio', {
         SVC_TEST_S3: JSON.stringify({ ...server, python, peersFolder }),
       });
+    if (isWanted('policies'))
+      await runStorageTests('policies', 'shared-policies', { SVC_TEST_S3: JSON.stringify(server) });
     if (isWanted('nessie'))
       await runStorageTests('nessie', 'nessie', {
         SVC_TEST_NESSIE: JSON.stringify({ storage: server, nessieModule: moduleOf(peersFolder, 'nessie') }),

@@ -51,6 +51,8 @@ const figures = [
     () => perDecision(['role 7'], decisions, { catalog: 'lake', schema: 'other', table: 't' }),
   ],
   ['whether 500 tables are listed, 20 roles', () => listing(all.slice(0, 20))],
+  ['whether their schema is listed, 20 roles', () => schemaListing(all.slice(0, 20))],
+  ['whether it is listed to a role that none names', () => schemaListing(['nobody'])],
   ['arranging a version', () => timed(() => indexPolicies(policySet(rules, 'allow')))],
   ['reading the file and arranging it', reload],
 ];
@@ -75,6 +77,15 @@ function listing(roles) {
   return timed(() => {
     for (let index = 0; index < tableCount; index++) mayList(indexed, who, target(index));
   });
+}
+
+/** What the rules on the schema refuse, those on its tables may open. */
+async function schemaListing(roles, count = 100) {
+  const who = identity(roles);
+  const run = () => {
+    for (let index = 0; index < count; index++) mayList(indexed, who, { catalog: 'lake', schema: 's' });
+  };
+  return (await timed(run)) / count;
 }
 
 async function reload() {

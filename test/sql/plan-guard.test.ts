@@ -1,7 +1,7 @@
 /** Which plans need a barrier: those in which the statement computes what may fail, and not those in which only a policy does. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { guardProblem, readPlan, scanRequests } from '@svc/sql';
+import { guardFacts, guardProblem, readPlan, scanRequests } from '@svc/sql';
 import { openStageOracle, type StageOracle } from './stage-oracle.js';
 
 let oracle: StageOracle;
@@ -19,7 +19,8 @@ function problemOf(filter: string, condition: string) {
   const alone = readPlan(oracle.planText(view));
   const plan = readPlan(oracle.planText(`SELECT sum(id) FROM (${view}) WHERE ${condition}`));
   const stubs = new Set(scanRequests(alone).map(({ stubFile }) => stubFile));
-  return guardProblem(plan, [{ plan: alone, hasBarrier: false }], stubs);
+  const facts = guardFacts([{ plan: alone, hasBarrier: false }], stubs);
+  return facts === undefined ? 'broken' : guardProblem(plan, facts);
 }
 
 describe('a plan in which policies hide rows', () => {

@@ -53,6 +53,8 @@ export function openStageOracle(
   tables: readonly string[],
   /** What the planner is told, where that is not the truth. */
   rowCounts: Readonly<Record<string, number>> = {},
+  /** Over the tables, run where rows are and where they are not. */
+  views: readonly string[] = [],
 ): StageOracle {
   const folder = mkdtempSync(path.join(tmpdir(), 'svc-stages-'));
   const data = openDuckDbParser();
@@ -65,6 +67,7 @@ export function openStageOracle(
     const count = BigInt(rowCounts[table] ?? data.query(`SELECT count(*)::VARCHAR FROM ${table}`));
     planner.execute(`CREATE VIEW ${table} AS SELECT * FROM ${stubScan(file, count)}`);
   }
+  for (const view of views) for (const engine of [data, planner]) engine.execute(view);
   for (const statement of ['SET threads = 1', ...planSettingStatements]) planner.execute(statement);
 
   const planText = (sql: string): string =>

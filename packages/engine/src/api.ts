@@ -102,6 +102,8 @@ export interface EngineQuery {
   readonly parameters?: Uint8Array;
   /** `lossless` keeps types that only our own parts understand; `client` is what a Flight client sees. */
   readonly arrow: 'lossless' | 'client';
+  /** Nothing follows on this lease but its release, which is cheaper then. */
+  readonly isLast?: boolean;
   readonly signal?: AbortSignal;
   /** Called as the engine reports progress: a fraction 0–1, or undefined while unknown. */
   readonly onProgress?: (progress: EngineProgress) => void;
@@ -115,6 +117,8 @@ export interface ParquetRead {
   readonly columns: readonly ParquetReadColumn[];
   /** In the order of the answer's rows. */
   readonly files: readonly ParquetReadFile[];
+  /** As of a query. */
+  readonly isLast?: boolean;
   readonly signal?: AbortSignal;
 }
 

@@ -94,6 +94,7 @@ export {
   type WorkerDoorOptions,
 } from './worker/worker-door.js';
 export { type KnownFacts, readFacts } from './worker/worker-facts.js';
+export { leftOutSql } from './write/copy-sql.js';
 export {
   type WriteOptions,
   type WrittenFile,

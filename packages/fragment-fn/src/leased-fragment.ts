@@ -282,6 +282,13 @@ export function scanSql(table: FragmentScan, staged: StagedTable | undefined): s
   return scanViewSql(table, columns, parts, staged?.deletes);
 }
 
+interface StatementToStart {
+  /** Makes the names of its tables, or answers the statements that do. */
+  bind(): Promise<readonly string[]>;
+  /** The engine is given back after it. */
+  readonly isLast: boolean;
+}
+
 /**
  * Starts the SQL over the tables that `bind` makes, or says how to make first: as a statement, or where it answers whole columns of `onlyTable` and
  * their pages can be read so, without one.
@@ -289,13 +296,13 @@ export function scanSql(table: FragmentScan, staged: StagedTable | undefined): s
 export async function startStatement(
   { request, options, link, lease }: LeasedFragment,
   onlyTable: StagedTable | undefined,
-  bind: () => Promise<readonly string[]>,
+  { bind, isLast }: StatementToStart,
 ): Promise<EngineResult> {
   const { wholeColumns } = request;
   const direct = wholeColumns && (await onlyTable?.describeColumns(wholeColumns.columns));
   if (wholeColumns !== undefined && direct !== undefined) {
     options.onExecuting?.();
-    return await lease.readParquet({ ...direct, schema: wholeColumns.schema, signal: link.signal });
+    return await lease.readParquet({ ...direct, schema: wholeColumns.schema, isLast, signal: link.signal });
   }
   const before = await bind();
   options.onExecuting?.();
@@ -303,6 +310,7 @@ export async function startStatement(
     ...{ before, sql: request.sql },
     ...(request.parameters === undefined ? {} : { parameters: request.parameters }),
     arrow: request.arrow,
+    isLast,
     signal: link.signal,
     ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
   });

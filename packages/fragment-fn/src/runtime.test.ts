@@ -135,7 +135,7 @@ describe('a fragment that answers whole columns', () => {
     assert.deepEqual(engine.events, ['lease', 'read', 'message', 'message', 'release']);
     assert.deepEqual(asked, [[1, 0]]);
     const { signal, ...read } = engine.reads[0] ?? {};
-    assert.deepEqual(read, { ...direct, schema });
+    assert.deepEqual(read, { ...direct, schema, isLast: true });
     assert.ok(signal instanceof AbortSignal);
   });
 

@@ -47,7 +47,8 @@ async function startOnLease(fragment: LeasedFragment): Promise<FragmentResult> {
   const staged = await stageTables(fragment);
   const engineStart = performance.now();
   const groups = stagedGroups(staged);
-  const start = () => startStatement(fragment, staged[0], () => bindTables(fragment, staged));
+  const start = () =>
+    startStatement(fragment, staged[0], { bind: () => bindTables(fragment, staged), isLast: true });
   const result = await start().catch((error: unknown) => {
     throw namingOriginalFiles(error, groups);
   });

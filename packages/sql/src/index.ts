@@ -35,13 +35,22 @@ export {
 export { readPlan } from './plan/read-plan.js';
 export { hasSample } from './policy/has-sample.js';
 export { isLeakproofQuery } from './policy/leakproof.js';
-export { type GuardingView, type GuardProblem, guardProblem } from './policy/plan-guard.js';
+export {
+  type GuardFacts,
+  type GuardingView,
+  type GuardProblem,
+  guardFacts,
+  guardProblem,
+  stubOf,
+} from './policy/plan-guard.js';
 export {
   type PolicyContext,
   type PolicyExpression,
   policyExpressionQuery,
   readPolicyExpression,
 } from './policy/policy-expression.js';
+export { type StageToCheck, stageGuardProblem } from './policy/stage-guard.js';
+export { dependsOnTimeZone } from './policy/time-zone.js';
 export { NotPrintable } from './print/not-printable.js';
 export { joinKeys, type KeyColumn, type PlannedJoinKeys } from './scan/join-keys.js';
 export { decimalText, timestampText } from './scan/literal-text.js';
@@ -62,6 +71,7 @@ export {
   type Stage,
   type StageColumn,
   type StagedPlan,
+  type StageGuard,
   type StageScan,
   stageNamespace,
 } from './stages/staged-plan.js';

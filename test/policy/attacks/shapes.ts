@@ -19,6 +19,38 @@ export const shapeAttacks: readonly Attack[] = [
     "SELECT 'secret-' || i FROM range(50) r(i) INTERSECT SELECT ssn FROM people",
   ),
   attack(
+    'INTERSECT takes the filter up, above a cast',
+    'SELECT id, k FROM people INTERSECT SELECT id, ssn::INTEGER FROM people ORDER BY 1 LIMIT 3',
+    'SELECT id, ssn::INTEGER FROM people INTERSECT ALL SELECT id, k FROM people ORDER BY 1 LIMIT 3',
+  ),
+  attack(
+    'EXCEPT takes the filter up, above a cast',
+    'SELECT id, ssn::INTEGER FROM people EXCEPT SELECT id, k FROM people ORDER BY 1 LIMIT 3',
+    'SELECT id, k FROM people EXCEPT ALL SELECT id, ssn::INTEGER FROM people ORDER BY 1 LIMIT 3',
+  ),
+  attack(
+    'INTERSECT of what windows and lists compute',
+    'SELECT id, rank() OVER (ORDER BY ssn::INTEGER) FROM people INTERSECT SELECT id, k FROM people ORDER BY 1 LIMIT 3',
+    'SELECT id, unnest([ssn::INTEGER]) FROM people INTERSECT SELECT id, k FROM people ORDER BY 1 LIMIT 3',
+  ),
+  attack(
+    'Casts of fields, which are computed next to the scan',
+    'SELECT home.zip::INTEGER FROM people',
+    'SELECT home.zip::INTEGER, id FROM people ORDER BY 1 LIMIT 2',
+    'SELECT sum(home.zip::INTEGER) FROM people',
+  ),
+  attack(
+    'Casts of fields beside a cast that needs a barrier',
+    'SELECT home.zip::INTEGER FROM people WHERE ssn::INTEGER > 3 ORDER BY id LIMIT 2',
+    'SELECT home.zip FROM people WHERE ssn::INTEGER > 3 ORDER BY id LIMIT 2',
+    'SELECT id FROM people WHERE home.zip::INTEGER > 3 ORDER BY id LIMIT 2',
+  ),
+  attack(
+    'Groups of casts of fields',
+    'SELECT home.zip::INTEGER, count(*) FROM people GROUP BY 1 ORDER BY 1 LIMIT 2',
+    'SELECT max(p.home.zip::INTEGER) FROM people p JOIN open o ON p.k = o.id',
+  ),
+  attack(
     'EXCEPT ALL counts',
     'SELECT count(*) FROM (SELECT k FROM people EXCEPT ALL SELECT k FROM people WHERE ssn::INTEGER > 0)',
   ),

@@ -73,6 +73,16 @@ export const writeAttacks: readonly Attack[] = [
     "INSERT INTO ledger SELECT id, region FROM people WHERE region <> 'EU'",
   ),
   attack(
+    'A check that would fail on what hidden rows make of it',
+    "INSERT INTO ledger SELECT id, CASE WHEN ssn LIKE 'secret%' THEN 'US' ELSE 'EU' END FROM people",
+    'SELECT count(*) FROM ledger',
+  ),
+  attack(
+    'The same through the filter of the table itself',
+    "INSERT INTO people SELECT * REPLACE (id + 2000000 AS id, CASE WHEN ssn LIKE 'secret%' THEN 'US' ELSE region END AS region) FROM people WHERE k = 3",
+    'SELECT count(*), max(id) FROM people',
+  ),
+  attack(
     'Rows from the table into itself',
     'INSERT INTO people SELECT * REPLACE (id + 1000000 AS id) FROM people WHERE id = 14',
     'SELECT count(*), max(id) FROM people',
@@ -87,6 +97,12 @@ export const writeAttacks: readonly Attack[] = [
   attack('The table replaced by another of its name', 'DROP TABLE people'),
   attack('The table made again where it is', 'CREATE TABLE IF NOT EXISTS people AS SELECT 1 AS id'),
   attack('A view in the place of the table', 'CREATE OR REPLACE VIEW people AS SELECT 1 AS id'),
+  attack(
+    'Rows whose check is made of hidden values: the check is one more condition on them',
+    "INSERT INTO ledger SELECT id, CASE WHEN salary * 2 > 0 THEN 'EU' ELSE 'EU' END FROM people",
+    'INSERT INTO ledger SELECT id, region FROM people',
+    "INSERT INTO ledger SELECT id, CASE WHEN ssn::INTEGER >= 0 THEN 'EU' ELSE 'EU' END FROM people",
+  ),
   attack('What is closed to him, made: does it exist?', 'CREATE TABLE closed AS SELECT 1 AS id'),
   attack('What is closed to him, written', 'INSERT INTO closed SELECT * FROM closed'),
   attack('What is closed to him, dropped', 'DROP TABLE closed'),

@@ -29,6 +29,12 @@ export function sessionOptions(options: Readonly<Record<string, string>>): Buffe
   );
 }
 
+/** CommandGetDbSchemas of everything. */
+export function getSchemasCommand(): Buffer {
+  const type = 'type.googleapis.com/arrow.flight.protocol.sql.CommandGetDbSchemas';
+  return Buffer.concat([field(1, type), field(2, '')]);
+}
+
 /** CommandGetTables of everything. */
 export function getTablesCommand({ includeSchema }: { readonly includeSchema: boolean }): Buffer {
   const type = 'type.googleapis.com/arrow.flight.protocol.sql.CommandGetTables';

@@ -61,11 +61,12 @@ export function plannedBytesOf(tables: readonly FragmentTable[]): number {
   return tables.reduce((sum, table) => sum + (table.kind === 'scan' ? table.scan.counts.bytesPlanned : 0), 0);
 }
 
-function reachableKinds(
-  execution: Exclude<ExecutionPlace, 'local'>,
+/** Where there is somebody now to run what the session has run there. */
+export function reachableKinds(
+  execution: ExecutionPlace,
   rules: DistributionRules | undefined,
 ): ExecutorKinds {
-  if (rules === undefined) return [];
+  if (rules === undefined || execution === 'local') return [];
   const { executors } = rules;
   const reachable: ExecutorKinds = [
     ...(executors.workers().length > 0 ? (['workers'] as const) : []),

@@ -2,7 +2,10 @@
 import { withSpan } from '@svc/base';
 import type { EngineColumn } from '@svc/fragment-fn';
 import type { LoadedTable } from '@svc/lake';
-import { type CompileOptions, compilePolicies } from '../policy/compile-expressions.js';
+import type { TableReference } from '@svc/sql';
+import type { CatalogDirectory } from '../catalogs/catalog-directory.js';
+import type { Session } from '../identity/session.js';
+import { type CompileOptions, compilePolicies, mappingPlace } from '../policy/compile-expressions.js';
 import type {
   AppliedExpression,
   PolicyIdentity,
@@ -12,7 +15,7 @@ import type {
 } from '../policy/policy.js';
 import { bothDecisions, denied, hidesAnything, type PolicyEnforcer } from '../policy/policy-enforcer.js';
 import { hiddenName, policySql, type ResolvedView } from '../policy/policy-view.js';
-import type { ResolvedTable } from './resolve-tables.js';
+import { type ResolvedTable, resolveOne } from './resolve-tables.js';
 
 export type Target = Required<PolicyTarget>;
 
@@ -89,6 +92,24 @@ export function hiddenTable(table: ResolvedTable): ResolvedTable {
   };
 }
 
+/** A table that a policy of `target` asks for: loaded as the user who asks, and no policy holds for it. */
+export async function mappingTable(
+  reference: TableReference,
+  target: Target,
+  { session, catalogs, signal }: MappingOptions,
+): Promise<ResolvedTable> {
+  const settings = { ...session.settings, catalog: target.catalog, schema: target.schema };
+  mappingPlace(reference, settings, catalogs);
+  return await resolveOne({ name: reference, pin: { kind: 'current' } }, { settings, catalogs, signal });
+}
+
+export interface MappingOptions {
+  readonly session: Session;
+  /** Those of the session, without what policies keep from it. */
+  readonly catalogs: CatalogDirectory;
+  readonly signal: AbortSignal;
+}
+
 export interface GuardOptions extends Omit<CompileOptions, 'table' | 'columns'> {
   readonly restriction: RestrictedTable;
   /** As the catalog calls it. */
@@ -132,7 +153,7 @@ async function makeView({
     usesStatementValues: compiled.usesStatementValues,
     view: {
       ...{ catalog, schema, table: viewName, columns: columns.map((column) => column.name), sql },
-      guard: compiled.hasSubquery ? {} : { plainSql: sql },
+      guard: { isPolicy: true, ...(!compiled.hasSubquery && { plainSql: sql }) },
     },
   };
 }

@@ -1,4 +1,4 @@
-import { linkAbort, QueryError } from '@svc/base';
+import { QueryError } from '@svc/base';
 import type { StatementDescription } from '@svc/engine';
 import {
   type FragmentRequest,
@@ -12,7 +12,6 @@ import {
   hasSample,
   inlineParameters,
   isLeakproofQuery,
-  statementValueMacros,
   writeSerializedSql,
 } from '@svc/sql';
 import { type ResolvedFiles, withFileTables } from '../files/file-relations.js';
@@ -21,6 +20,7 @@ import type { SessionSettings } from '../identity/session-settings.js';
 import { fragmentViews, type GuardMode, type ResolvedView } from '../policy/policy-view.js';
 import { hasExecutors } from '../scheduler/executors.js';
 import type { AnalyzedQuery } from './analyze.js';
+import { linkBindingTime } from './binding-time.js';
 import { chooseJoinKeys } from './choose-join-keys.js';
 import type { AppliedPolicies } from './guard-relations.js';
 import { parameterLiterals } from './parameter-literals.js';
@@ -35,6 +35,7 @@ import {
 import { resolveRelations } from './resolve-relations.js';
 import { type ResolvedTable, storeOf } from './resolve-tables.js';
 import { statementLane } from './statement-lane.js';
+import { statementSetup } from './statement-setup.js';
 import { planWithCache } from './stub-plan-cache.js';
 import { engineSession, type StubPlan } from './stub-planning.js';
 import { pinReferences, type TimeTravelOptions } from './time-travel.js';
@@ -49,6 +50,8 @@ export interface QueryPlan {
   readonly stub: StubPlan;
   readonly policies: AppliedPolicies;
   readonly settings: SessionSettings;
+  /** The moment of the statement, in milliseconds since 1970. */
+  readonly nowMs: number;
 }
 
 export interface PlanOptions {
@@ -57,6 +60,8 @@ export interface PlanOptions {
   /** Arrow IPC stream of one row. */
   readonly parameters?: Uint8Array | undefined;
   readonly signal: AbortSignal;
+  /** The fragment's text will stand in another one, which asks conditions of what it answers. */
+  readonly isWrapped?: boolean;
 }
 
 interface BoundQuery {
@@ -72,6 +77,7 @@ interface BoundQuery {
   readonly settings: SessionSettings;
   /** Trusted statements that give now(), current_user and their kin one value for planning and running. */
   readonly setup: readonly string[];
+  readonly nowMs: number;
 }
 
 /**
@@ -99,16 +105,19 @@ async function bindQuery(
   if (query.gated.hasUnnamedColumns) refuseRowLineage(relations.tables);
   const tables = [...relations.tables, ...files.map(({ table }) => table)];
   const setup =
-    query.gated.usesStatementValues || usesStatementValues
-      ? statementValueMacros({
-          nowMicros: BigInt(times.nowMs) * 1000n,
-          user: session.identity.username,
-          catalog: settings.catalog,
-          schema: settings.schema ?? '',
-        })
-      : [];
+    query.gated.usesStatementValues || usesStatementValues ? statementSetup({ ...times, settings }) : [];
   const changed = rewritten ?? (files.length === 0 ? undefined : writeSerializedSql(parsed, parsed.query));
-  const bound = { tables, views, policies, settings, setup, parameters: given, kept: given.identifiers };
+  const { nowMs } = times;
+  const bound = {
+    tables,
+    views,
+    policies,
+    settings,
+    setup,
+    nowMs,
+    parameters: given,
+    kept: given.identifiers,
+  };
   if (changed === undefined) return { ...bound, sql: query.parsed.sql };
   const lease = await dependencies.pool.lease({
     owner: ownerOf(session, dependencies.policies),
@@ -194,19 +203,6 @@ async function describeBound(
   }
 }
 
-/**
- * Binding and optimising take milliseconds, but constants are computed then, and an expression over them can be made to
- * take for ever: it must not keep a host of the lane that everybody's planning needs.
- */
-const maxBindingMs = 30_000;
-
-function bindingTooLong(): QueryError {
-  return new QueryError(
-    'QUERY_TIMEOUT',
-    `The statement could not be planned within ${maxBindingMs / 1000} s: it has constant expressions that take too long to compute.`,
-  );
-}
-
 interface BoundPlan {
   readonly stub: StubPlan;
   readonly guardMode: GuardMode;
@@ -225,6 +221,7 @@ async function planBound(
   const plan = (guardMode: GuardMode) => planGuarded(dependencies, options, { ...bound, guardMode });
   if (!bound.policies.isGuarded) return { stub: await plan('plain'), guardMode: 'plain' };
   const isLeakproof =
+    options.isWrapped !== true &&
     isLeakproofQuery(query.parsed, { isView: false }) &&
     bound.views.every((view) => view.isLeakproof !== false);
   if (isLeakproof) {
@@ -260,7 +257,7 @@ async function planGuarded(
     inlinedSql: literals && inlineParameters(bound.sql, literals),
     onLease: async (body) => {
       const lease = await pool.lease({ owner: ownerOf(session, policies), lane: 'small', signal });
-      using link = linkAbort(signal, maxBindingMs, bindingTooLong);
+      using link = linkBindingTime(signal);
       try {
         return await body(lease, link.signal);
       } catch (error) {
@@ -294,6 +291,7 @@ export async function planQuery(dependencies: PlannerDependencies, options: Plan
   return {
     stub,
     settings,
+    nowMs: bound.nowMs,
     stores,
     reads: bound.tables,
     policies: bound.policies,

@@ -1,6 +1,13 @@
 /** From a planned statement to its stages, where it is to be run elsewhere. */
-import type { FragmentScan, FragmentTable } from '@svc/fragment-fn';
-import { PlanNotUnderstood, type PlannedScan, type StagedPlan, type StageScan, stagePlan } from '@svc/sql';
+import type { FragmentScan } from '@svc/fragment-fn';
+import {
+  PlanNotUnderstood,
+  type PlannedScan,
+  type StagedPlan,
+  type StageScan,
+  stagePlan,
+  stubOf,
+} from '@svc/sql';
 import type { ExecutionPlace } from '../identity/session-settings.js';
 import { arrowFields } from '../results/arrow-fields.js';
 import type { ExecutorKinds } from '../scheduler/executors.js';
@@ -10,11 +17,13 @@ import {
   stageName,
   wholePlan,
 } from '../scheduler/planned-stages.js';
+import { stagesProblem } from './check-stages.js';
 import { choosePlace } from './choose-place.js';
 import { type KeptPlan, keptPlan } from './kept-plan.js';
 import type { QueryPlan } from './plan-query.js';
 import { planTables } from './plan-tables.js';
 import type { DistributionRules, PlannerDependencies } from './planner-dependencies.js';
+import { rowBytes } from './row-bytes.js';
 
 export interface StageDecision {
   /** Nothing: the statement runs here, as one fragment. */
@@ -31,18 +40,19 @@ export async function planStages(
 ): Promise<StageDecision> {
   const { fragment, stores, stub } = plan;
   const { distribution: rules } = dependencies;
-  if (plan.policies.isGuarded) return guardedPlace(plan, rules, execution);
   const place = choosePlace({
     ...{ execution, rules, stores, tables: fragment.tables },
     isWholeColumns: fragment.wholeColumns !== undefined,
   });
-  if (place.kind === 'here' || rules === undefined) return { stages: undefined, reason: place.reason };
+  // Whether another place is worth it depends on what is hidden, and so would the reason.
+  const placeReason = plan.policies.isGuarded ? 'policies hide rows of its tables' : place.reason;
+  if (place.kind === 'here' || rules === undefined) return { stages: undefined, reason: placeReason };
   const isForced = execution !== 'auto';
   const whole = (reason: string): StageDecision => ({
     stages: { plan: wholePlan(fragment.sql), isWhole: true, scans: new Map(), kinds: ['workers'], isForced },
     reason,
   });
-  if (isOneWorker(rules, place.kinds)) return whole(`${place.reason}, and there is one worker only`);
+  if (isOneWorker(rules, place.kinds)) return whole(`${placeReason}, and there is one worker only`);
   // Where it was asked for, what cannot be divided is some worker's.
   const undivided = (reason: string): StageDecision =>
     execution === 'workers' ? whole(reason) : { stages: undefined, reason };
@@ -51,31 +61,38 @@ export async function planStages(
     return undivided(stub.withoutPushdown ?? 'its plan has parameters whose values are not in it');
   try {
     const staged = stagedPlan(plan, kept, { mayBroadcastBytes: rules.broadcastBytes, isForced });
+    const problem = plan.policies.isGuarded
+      ? await hiddenRowsProblem(dependencies, plan, { staged, kept }, signal)
+      : undefined;
+    if (problem !== undefined) return undivided(problem);
     const scans = await planStageScans(dependencies, plan, { staged, kept }, signal);
-    return { stages: { plan: staged, scans, kinds: place.kinds, isForced }, reason: place.reason };
+    return {
+      stages: { plan: withoutGuards(staged), scans, kinds: place.kinds, isForced },
+      reason: placeReason,
+    };
   } catch (error) {
     if (!(error instanceof PlanNotUnderstood)) throw error;
     return undivided(error.message);
   }
 }
 
-/**
- * Whole, and where it was asked for or here: whether it is worth another place depends on what is hidden, and so would the
- * reason. Its views go along, barriers and all.
- */
-function guardedPlace(
-  { fragment, stores }: QueryPlan,
-  rules: DistributionRules | undefined,
-  execution: ExecutionPlace,
-): StageDecision {
-  const reason = 'policies hide rows of its tables';
-  const place = choosePlace({ execution, rules, stores, tables: fragment.tables, isWholeColumns: false });
-  if (execution !== 'workers' || place.kind === 'here') return { stages: undefined, reason };
-  const scans = new Map<string, PlannedStageScan>();
-  return {
-    stages: { plan: wholePlan(fragment.sql), isWhole: true, scans, kinds: ['workers'], isForced: true },
-    reason,
-  };
+/** What was needed to check them is not kept with a planned statement. */
+function withoutGuards({ scans, stages }: StagedPlan): StagedPlan {
+  return { scans, stages: stages.map(({ guard: _guard, ...stage }) => stage) };
+}
+
+/** Where policies hide rows: why the texts of the stages might tell of them. */
+async function hiddenRowsProblem(
+  dependencies: PlannerDependencies,
+  { stub, reads, fragment, settings }: QueryPlan,
+  { staged, kept }: { readonly staged: StagedPlan; readonly kept: KeptPlan },
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (stub.guards === undefined) return 'policies hide rows of its tables';
+  return await stagesProblem(dependencies, {
+    ...{ staged, settings, signal, guards: stub.guards, owner: fragment.owner },
+    tableOf: (stubFile) => reads[kept.stubFiles.indexOf(stubFile)],
+  });
 }
 
 /** Its engine has threads for all of a statement: parts of it would only cost what brings them together. */
@@ -91,10 +108,20 @@ interface StagingRules {
 /** Where it is forced, also what is not worth it is divided. */
 function stagedPlan({ fragment, stub }: QueryPlan, kept: KeptPlan, rules: StagingRules): StagedPlan {
   const plan = keptPlan(kept);
+  const tableOf = (stubFile: string): FragmentScan | undefined => {
+    const table = fragment.tables[kept.stubFiles.indexOf(stubFile)];
+    return table?.kind === 'scan' ? table : undefined;
+  };
   const options = {
     names: arrowFields(stub.description.schema).map(({ name }) => name),
-    bytesOf: ({ stubFile }: PlannedScan) => bytesOf(fragment.tables[kept.stubFiles.indexOf(stubFile)]),
+    bytesOf: ({ stubFile }: PlannedScan) => tableOf(stubFile)?.scan.counts.bytesPlanned ?? 0,
+    rowBytesOf: ({ stubFile, request }: PlannedScan) => {
+      const table = tableOf(stubFile);
+      return table === undefined ? 0 : rowBytes(table, request.columns);
+    },
     mayBroadcastBytes: rules.mayBroadcastBytes,
+    levelOfScan: ({ files }: { readonly files: readonly string[] }) =>
+      stub.guards?.depths.get(stubOf(files[0] ?? ''))?.most ?? 0,
   };
   try {
     return stagePlan(plan, options);
@@ -102,10 +129,6 @@ function stagedPlan({ fragment, stub }: QueryPlan, kept: KeptPlan, rules: Stagin
     if (!rules.isForced || !(error instanceof PlanNotUnderstood)) throw error;
     return stagePlan(plan, { ...options, readWholeBytes: 0 });
   }
-}
-
-function bytesOf(table: FragmentTable | undefined): number {
-  return table?.kind === 'scan' ? table.scan.counts.bytesPlanned : 0;
 }
 
 /** Each scan is pruned by its own filters: what one of several of a table leaves out, another may want. */

@@ -20,7 +20,6 @@ import type { CatalogDirectory } from '../catalogs/catalog-directory.js';
 import { loadingOnce } from '../catalogs/loading-once.js';
 import type { SessionSettings } from '../identity/session-settings.js';
 import { engineSchemaName, isInformationSchema } from '../information-schema/names.js';
-import { mappingPlace } from '../policy/compile-expressions.js';
 import { permittedCatalogs } from '../policy/permitted-catalogs.js';
 import { denied, targetOf } from '../policy/policy-enforcer.js';
 import { hiddenName, type ResolvedView, wrappedSql } from '../policy/policy-view.js';
@@ -31,6 +30,7 @@ import {
   type GuardOptions,
   guardingView,
   hiddenTable,
+  mappingTable,
   noPolicies,
   StatementPolicies,
   type Target,
@@ -222,13 +222,8 @@ async function addGuard(
   state.views.set(key, view);
 }
 
-/** A table that a policy asks for: loaded as the user who asks, and no policy holds for it. */
 async function addMapping(state: Resolving, reference: TableReference, target: Target): Promise<TableTarget> {
-  const { session, catalogs, signal } = state;
-  const settings = { ...session.settings, catalog: target.catalog, schema: target.schema };
-  mappingPlace(reference, settings, catalogs);
-  const request = { name: reference, pin: { kind: 'current' } } as const;
-  const table = await resolveOne(request, { settings, catalogs, signal });
+  const table = await mappingTable(reference, target, state);
   addResolved(state.tables, hiddenTable(table));
   return hiddenName(table);
 }
@@ -338,7 +333,7 @@ async function viewOf(
     ...placed,
     columns: view.metadata.schema.fields.map((field) => field.name),
     // What the view itself leaves out is hidden too where its reader may not see the tables.
-    ...(isDefiner ? { sql: wrappedSql(sql), guard: {} } : { sql }),
+    ...(isDefiner ? { sql: wrappedSql(sql), guard: { isPolicy: false } } : { sql }),
     isLeakproof: isLeakproofQuery(query.parsed, { isView: true }),
   };
 }

@@ -38,7 +38,8 @@ export async function planWithCache({ cache, onLease, ...options }: CachedPlanOp
       options.sql.length +
       (options.inlinedSql?.length ?? 0) +
       plan.description.schema.length +
-      (plan.kept?.compressed.byteLength ?? 0);
+      (plan.kept?.compressed.byteLength ?? 0) +
+      [...(plan.guards?.own ?? []), ...(plan.guards?.named ?? [])].join('').length;
     cache.set(key, plan, { size });
   }
   return plan;

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
+import { QueryError } from '@svc/base';
 import type { EngineLease, StatementDescription } from '@svc/engine';
 import {
   type FragmentJoinKeys,
@@ -16,8 +17,11 @@ import {
   viewSql,
 } from '@svc/fragment-fn';
 import {
+  dependsOnTimeZone,
   executionSettings,
+  type GuardFacts,
   type GuardingView,
+  guardFacts,
   guardProblem,
   joinKeys,
   type KeyColumn,
@@ -56,15 +60,23 @@ export interface StubPlan {
   readonly kept: KeptPlan | undefined;
   /** Why the plan does not keep hidden rows from the statement; the statement is not to be run so. */
   readonly guardProblem: string | undefined;
+  /** Where policies hide rows and the plan keeps them from the statement: what that was shown by. */
+  readonly guards: GuardFacts | undefined;
 }
 
 /** As the fragment will have them, whose tables are the statement's. */
 export type TableJoinKeys = Pick<FragmentJoinKeys, 'target' | 'source'>;
 
+/** What planning knows of a table. */
+export type StubTable = Pick<
+  ResolvedTable,
+  'catalog' | 'schema' | 'table' | 'columns' | 'rowCount' | 'isGuarded'
+>;
+
 export interface StubPlanOptions {
   readonly lease: EngineLease;
   readonly sql: string;
-  readonly tables: readonly ResolvedTable[];
+  readonly tables: readonly StubTable[];
   readonly views: readonly ResolvedView[];
   /** How the views of policies keep hidden rows hidden. */
   readonly guardMode: GuardMode;
@@ -83,7 +95,7 @@ export interface StubPlanOptions {
 const everything: ScanRequest = { columns: undefined, filters: [] };
 const nothingKnown = {
   ...{ joinKeys: [], withoutPushdown: undefined, settings: [], wholeColumns: undefined },
-  ...{ kept: undefined, guardProblem: undefined },
+  ...{ kept: undefined, guardProblem: undefined, guards: undefined },
 };
 
 /**
@@ -125,7 +137,7 @@ export async function planOnStubs(options: StubPlanOptions): Promise<StubPlan> {
   return {
     ...{ description, requests, joinKeys: keys, settings, wholeColumns, kept },
     withoutPushdown: undefined,
-    guardProblem: await checkGuards(options, pushdown.plan, stubs),
+    ...(await checkGuards(options, pushdown.plan, stubs)),
   };
 }
 
@@ -257,28 +269,62 @@ async function createGuards(
  * own.
  */
 async function checkGuards(
-  { lease, views, tables, guardMode, signal }: StubPlanOptions,
+  options: StubPlanOptions,
   plan: PlanNode,
   stubs: readonly string[],
-): Promise<string | undefined> {
+): Promise<Pick<StubPlan, 'guardProblem' | 'guards'>> {
+  const { views, tables, guardMode } = options;
   const guarding = views.filter(({ guard }) => guard !== undefined);
-  if (guarding.length === 0) return undefined;
+  if (guarding.length === 0) return { guardProblem: undefined, guards: undefined };
   try {
-    const alone: GuardingView[] = [];
-    for (const view of guarding) {
-      const answer = await lease.queryText(planQuery, [`SELECT * FROM ${qualified(view)}`], signal);
-      alone.push({ plan: readPlan(answer), hasBarrier: hasBarrier(view, guardMode) });
-    }
+    const texts: string[] = [];
+    for (const view of guarding) texts.push(await planAlone(options, view));
+    const alone = guarding.map((view, index): GuardingView => {
+      return { plan: readPlan(texts[index] ?? ''), hasBarrier: hasBarrier(view, guardMode) };
+    });
+    await refuseTimeZone(options, guarding, texts);
     const hidden = stubs.filter((_stub, index) => tables[index]?.isGuarded === true);
-    return guardProblem(plan, alone, new Set(hidden));
+    const guards = guardFacts(alone, hidden);
+    return { guardProblem: guards === undefined ? 'broken' : guardProblem(plan, guards), guards };
   } catch (error) {
-    if (error instanceof PlanNotUnderstood) return error.message;
+    if (error instanceof PlanNotUnderstood) return { guardProblem: error.message, guards: undefined };
     throw error;
   }
 }
 
+function planAlone({ lease, signal }: StubPlanOptions, view: ResolvedView): Promise<string> {
+  return lease.queryText(planQuery, [`SELECT * FROM ${qualified(view)}`], signal);
+}
+
+/**
+ * What a policy says of times it says in UTC. Elsewhere it would hide other rows, and whoever may choose where could ask hour by
+ * hour for what a mask leaves of a day. Throws POLICY_NOT_APPLICABLE where it would.
+ */
+async function refuseTimeZone(
+  options: StubPlanOptions,
+  guarding: readonly ResolvedView[],
+  texts: readonly string[],
+): Promise<void> {
+  const { lease, settings, signal } = options;
+  if (settings.timeZone === 'UTC') return;
+  // Nothing is planned on this lease any more.
+  await lease.execute(["SET TimeZone = 'UTC'"], signal);
+  for (const [index, view] of guarding.entries()) {
+    if (view.guard?.isPolicy !== true) continue;
+    const text = await planAlone(options, view);
+    if (text === texts[index] && !dependsOnTimeZone(readPlan(text))) continue;
+    throw new QueryError(
+      'POLICY_NOT_APPLICABLE',
+      `A policy of ${view.catalog}.${view.schema}.${view.table} depends on the time zone: SET timezone = 'UTC' to read it.`,
+    );
+  }
+}
+
 /** What the session means for the engine; also what the fragment gets. */
-export function engineSession(tables: readonly ResolvedTable[], settings: SessionSettings) {
+export function engineSession<T extends Pick<StubTable, 'catalog' | 'schema'>>(
+  tables: readonly T[],
+  settings: SessionSettings,
+) {
   return {
     tables,
     defaultCatalog: settings.catalog,
@@ -289,13 +335,13 @@ export function engineSession(tables: readonly ResolvedTable[], settings: Sessio
 }
 
 /** One file per table, so that a scan in the plan names its table; and per column list, so that it may be kept. */
-function stubName(table: ResolvedTable): string {
+export function stubName(table: Pick<ResolvedTable, 'catalog' | 'schema' | 'table' | 'columns'>): string {
   const columns = table.columns.map(({ name, type }) => [name, type]);
   const identity = JSON.stringify([table.catalog, table.schema, table.table, columns]);
   return `stub-${createHash('sha256').update(identity).digest('hex').slice(0, 32)}.parquet`;
 }
 
-async function exists(path: string): Promise<boolean> {
+export async function exists(path: string): Promise<boolean> {
   return await access(path).then(
     () => true,
     () => false,

@@ -4,7 +4,6 @@ import type { SnapshotPin } from '@svc/lake';
 import {
   quoteString,
   rewriteTables,
-  statementValueMacros,
   type TableReference,
   type TimeExpression,
   type TimeTravel,
@@ -17,6 +16,7 @@ import type { AnalyzedQuery } from './analyze.js';
 import { ownerOf, type PlannerDependencies } from './planner-dependencies.js';
 import { type BoundParameters, selectOfPoint } from './point-parameters.js';
 import type { TableRequest } from './resolve-tables.js';
+import { statementSetup } from './statement-setup.js';
 
 export interface PinnedReferences {
   readonly references: readonly TableRequest[];
@@ -144,12 +144,7 @@ async function computePoint(
   { session, nowMs, parameters }: TimeTravelOptions,
   signal: AbortSignal,
 ): Promise<string> {
-  const { catalog, schema = '' } = session.settings;
-  const nowMicros = BigInt(nowMs) * 1000n;
-  await lease.execute(
-    statementValueMacros({ nowMicros, user: session.identity.username, catalog, schema }),
-    signal,
-  );
+  await lease.execute(statementSetup({ session, settings: session.settings, nowMs }), signal);
   const bound = parameters === 'not bound yet' ? { identifiers: [], values: undefined } : parameters;
   const select = await selectOfPoint(lease, point, bound, signal);
   const textOf = point.unit === 'VERSION' ? kindAndValueOf : millisecondsOf;

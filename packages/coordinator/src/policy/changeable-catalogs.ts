@@ -2,81 +2,113 @@
 import type { TableIdentifier, WritableCatalog } from '@svc/lake';
 import type { CatalogDirectory } from '../catalogs/catalog-directory.js';
 import type { Session } from '../identity/session.js';
+import { schemaName } from '../planner/names.js';
 import { withoutNeighbours } from './permitted-catalogs.js';
 import type { PolicyTarget, Privilege } from './policy.js';
 import { denied, type PolicyEnforcer, targetOf } from './policy-enforcer.js';
 import { viewSecurityProperty } from './view-security.js';
 
 /**
- * Making, replacing and dropping throw PERMISSION_DENIED: who may add rows may make a table, who may delete them drop it; what has
- * policies is made, replaced and dropped by admins only, for a table without them would take its place.
+ * Making, replacing and dropping throw PERMISSION_DENIED: who may add rows may make a table, who may delete them drop it, and the
+ * same privileges on a schema are for making and dropping it; what has policies is replaced and dropped by admins only, for a table
+ * without them would take its place.
  */
 export function changeableCatalogs(
   catalogs: CatalogDirectory<WritableCatalog>,
   enforcer: PolicyEnforcer,
   session: Session,
 ): CatalogDirectory<WritableCatalog> {
+  const identity = enforcer.identityOf(session);
   return {
     names: catalogs.names,
     get(wanted) {
       const { name, catalog } = catalogs.get(wanted);
-      const permit = (identifier: TableIdentifier, privilege: Privilege): void =>
-        permitChange(enforcer, session, targetOf(name, identifier), privilege);
-      // Readers of a definer's view see what it names without their policies.
-      const permitDefiner = (identifier: TableIdentifier): void => {
-        if (!enforcer.isAdmin(enforcer.identityOf(session)))
-          throw denied(targetOf(name, identifier), 'DELETE');
+      const changes: Changes = {
+        targetOf: (identifier) => targetOf(name, identifier),
+        schemaOf: (namespace) => ({ catalog: name, schema: schemaName(namespace) }),
+        permit: (target, privilege) => permitChange(enforcer, session, target, privilege),
+        permitMaking(target) {
+          if (enforcer.isAdmin(identity)) return;
+          if (enforcer.decide(identity, target, 'INSERT').kind === 'refused') throw denied(target, 'INSERT');
+        },
+        permitDefiner(target) {
+          if (!enforcer.isAdmin(identity)) throw denied(target, 'DELETE');
+        },
+        told: async (answer) =>
+          await answer.catch((error: unknown) => {
+            throw withoutNeighbours(error, enforcer, identity);
+          }),
       };
-      const told = (error: unknown) => withoutNeighbours(error, enforcer);
-      return { name, catalog: changeable(catalog, { permit, permitDefiner, told }) };
+      return { name, catalog: changeable(catalog, changes) };
     },
   };
 }
 
 interface Changes {
-  permit(identifier: TableIdentifier, privilege: Privilege): void;
-  permitDefiner(identifier: TableIdentifier): void;
+  targetOf(identifier: TableIdentifier): Required<PolicyTarget>;
+  schemaOf(namespace: readonly string[]): PolicyTarget;
+  /** Of what is there, and has no policies. */
+  permit(target: PolicyTarget, privilege: Privilege): void;
+  /** Of what is not there: its policies hold for it as soon as it is, and its rows are checked as those that are added. */
+  permitMaking(target: PolicyTarget): void;
+  /** Readers of a definer's view see what it names without their policies. */
+  permitDefiner(target: Required<PolicyTarget>): void;
   /** Of a failure, what may be told. */
-  told(error: unknown): unknown;
+  told<T>(answer: Promise<T>): Promise<T>;
 }
 
-function changeable(catalog: WritableCatalog, { permit, permitDefiner, told }: Changes): WritableCatalog {
-  const loading = async <T>(load: Promise<T>): Promise<T> =>
-    await load.catch((error: unknown) => {
-      throw told(error);
-    });
+function changeable(catalog: WritableCatalog, changes: Changes): WritableCatalog {
+  const { told } = changes;
   return {
     ...catalog,
-    loadTable: (identifier, call) => loading(catalog.loadTable(identifier, call)),
-    loadView: (identifier, call) => loading(catalog.loadView(identifier, call)),
+    ...changeableViews(catalog, changes),
+    loadTable: (identifier, call) => told(catalog.loadTable(identifier, call)),
+    async createNamespace(namespace, call) {
+      changes.permitMaking(changes.schemaOf(namespace));
+      await told(catalog.createNamespace(namespace, call));
+    },
+    async dropNamespace(namespace, call) {
+      changes.permit(changes.schemaOf(namespace), 'DELETE');
+      await told(catalog.dropNamespace(namespace, call));
+    },
     async stageTable(identifier, definition, call) {
-      permit(identifier, 'INSERT');
-      return await catalog.stageTable(identifier, definition, call);
+      changes.permitMaking(changes.targetOf(identifier));
+      return await told(catalog.stageTable(identifier, definition, call));
     },
     async createTable(identifier, definition, call) {
-      permit(identifier, 'INSERT');
-      return await catalog.createTable(identifier, definition, call);
+      changes.permitMaking(changes.targetOf(identifier));
+      return await told(catalog.createTable(identifier, definition, call));
     },
     async dropTable(identifier, call) {
-      permit(identifier, 'DELETE');
-      await catalog.dropTable(identifier, call);
+      changes.permit(changes.targetOf(identifier), 'DELETE');
+      await told(catalog.dropTable(identifier, call));
     },
+  };
+}
+
+/** What a view shows is nobody's to check: where policies hold for its name, admins make it. */
+function changeableViews(
+  catalog: WritableCatalog,
+  { targetOf: target, permit, permitDefiner, told }: Changes,
+): Pick<WritableCatalog, 'loadView' | 'createView' | 'replaceView' | 'dropView'> {
+  return {
+    loadView: (identifier, call) => told(catalog.loadView(identifier, call)),
     async createView(identifier, definition, call) {
-      permit(identifier, 'INSERT');
-      if (isOfDefiner(definition)) permitDefiner(identifier);
-      return await catalog.createView(identifier, definition, call);
+      permit(target(identifier), 'INSERT');
+      if (isOfDefiner(definition)) permitDefiner(target(identifier));
+      return await told(catalog.createView(identifier, definition, call));
     },
     async replaceView(identifier, definition, call) {
-      permit(identifier, 'INSERT');
-      if (isOfDefiner(definition)) permitDefiner(identifier);
-      permit(identifier, 'DELETE');
-      const { metadata } = await catalog.loadView(identifier, call);
-      if (metadata.properties.has(viewSecurityProperty)) permitDefiner(identifier);
-      return await catalog.replaceView(identifier, definition, call);
+      permit(target(identifier), 'INSERT');
+      if (isOfDefiner(definition)) permitDefiner(target(identifier));
+      permit(target(identifier), 'DELETE');
+      const { metadata } = await told(catalog.loadView(identifier, call));
+      if (metadata.properties.has(viewSecurityProperty)) permitDefiner(target(identifier));
+      return await told(catalog.replaceView(identifier, definition, call));
     },
     async dropView(identifier, call) {
-      permit(identifier, 'DELETE');
-      await catalog.dropView(identifier, call);
+      permit(target(identifier), 'DELETE');
+      await told(catalog.dropView(identifier, call));
     },
   };
 }
@@ -89,7 +121,7 @@ function isOfDefiner({ properties = {} }: Parameters<WritableCatalog['createView
 export function permitChange(
   enforcer: PolicyEnforcer,
   session: Session,
-  target: Required<PolicyTarget>,
+  target: PolicyTarget,
   privilege: Privilege,
 ): void {
   const identity = enforcer.identityOf(session);

@@ -3,6 +3,7 @@ import type { IdentityProvider } from '../identity/identity-provider.js';
 import { catalogRestrictions } from './catalog-restrictions.js';
 import { decide, mayList } from './decide.js';
 import type { Policies } from './open-policies.js';
+import type { PolicyIdentity } from './policy.js';
 import type { PolicyEnforcer } from './policy-enforcer.js';
 
 export interface EnforcerOptions {
@@ -14,6 +15,7 @@ export interface EnforcerOptions {
 
 /** The rules of this process, as statements ask for them. */
 export function createEnforcer({ policies, adminRole, identityKind }: EnforcerOptions): PolicyEnforcer {
+  const isAdmin = ({ roles }: Pick<PolicyIdentity, 'roles'>): boolean => roles.includes(adminRole);
   return {
     version: () => policies.current().version,
     // With client credentials anybody may type any name.
@@ -22,14 +24,16 @@ export function createEnforcer({ policies, adminRole, identityKind }: EnforcerOp
       roles,
       isNameVerified: identityKind !== 'client_credentials',
     }),
-    isAdmin: ({ roles }) => roles.includes(adminRole),
+    isAdmin,
     decide: (identity, target, privilege) => decide(policies.current(), identity, target, privilege),
     // At another point of its history the table may have other columns: then what does not fit is refused when it is applied.
     restrictionsOf: (loaded) =>
       loaded.readRestrictions &&
       catalogRestrictions(loaded, { fields: schemaById(loaded.metadata, undefined).fields }),
-    mayList: (identity, target) => mayList(policies.current(), identity, target),
-    mayHideNames() {
+    // Whoever makes the rules must see what they could be about.
+    mayList: (identity, target) => isAdmin(identity) || mayList(policies.current(), identity, target),
+    mayHideNames(identity) {
+      if (isAdmin(identity)) return false;
       const { policies: all, grants, default: otherwise } = policies.current();
       return all.length + grants.length > 0 || otherwise === 'deny';
     },

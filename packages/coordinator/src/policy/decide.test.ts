@@ -119,6 +119,28 @@ describe('decisions about tables', () => {
     assert.ok(!mayList(rules({ grants: [grant('SELECT', 'a', schema)] }), identity(['b']), schema));
   });
 
+  test('list a schema where the identity may do something with a table that is there or could be', () => {
+    const inner = grant('SELECT', 'a');
+    const outer = grant('SELECT', 'a', schema);
+    const masked = filter('p', { roles: ['b'] });
+    const hidden = filter('q', { roles: ['c'], target: schema });
+    const listed = (set: Partial<PolicySet>, role: string) => mayList(rules(set), identity([role]), schema);
+    // Other tables of the schema are everybody's.
+    assert.ok(listed({ grants: [inner] }, 'b'));
+    assert.ok(!listed({ grants: [inner, outer] }, 'b'));
+    assert.ok(listed({ grants: [outer] }, 'a'));
+    assert.ok(listed({ grants: [inner], default: 'deny' }, 'a'));
+    assert.ok(!listed({ grants: [inner], default: 'deny' }, 'b'));
+    assert.ok(!listed({ default: 'deny' }, 'a'));
+    // A filter for a role is no privilege where grants name others.
+    assert.ok(!listed({ grants: [inner, outer], policies: [masked] }, 'b'));
+    assert.ok(listed({ policies: [masked], default: 'deny' }, 'b'));
+    assert.ok(!listed({ policies: [hidden] }, 'b'));
+    assert.ok(listed({ policies: [hidden] }, 'c'));
+    assert.ok(listed({ policies: [hidden, masked] }, 'b'));
+    assert.ok(listed({ grants: [grant('DELETE', 'PUBLIC')], default: 'deny' }, 'b'));
+  });
+
   test('look at the rules of one table only, and among them at those of the own roles', () => {
     let looked = 0;
     const policies = Array.from({ length: 10_000 }, (_each, index) => {

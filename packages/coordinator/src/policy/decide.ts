@@ -43,15 +43,24 @@ export function decide(
   return restrictions(rules, roles);
 }
 
-/** Whether the name of a table, a view or a schema is told to the identity: where it may do anything with it. */
+/**
+ * Whether the name of a table, a view or a schema is told to the identity: where it may do anything with it. Of a schema that is
+ * asked of the rules alone: a table in it that they do not name may be there, or may be made.
+ */
 export function mayList(policies: IndexedPolicies, identity: PolicyIdentity, target: PolicyTarget): boolean {
-  if (target.table !== undefined)
-    return privileges.some((each) => decide(policies, identity, target, each).kind !== 'refused');
-  const named = policies.rolesInSchema.get(schemaKey(target));
-  const isNamed = named !== undefined && rolesWithPublic(identity.roles).some((role) => named.has(role));
-  if (isNamed) return true;
-  // What its rules do not name in it follows the default; rules on the schema itself leave nothing over.
-  return policies.default === 'allow' && !policies.rulesOf.has(targetKey(target));
+  if (hasAnyPrivilege(policies, identity, target)) return true;
+  if (target.table !== undefined) return false;
+  // What the schema's own rules keep from it, only rules that name one of its roles can open again.
+  const tablesOfRole = policies.tablesInSchema.get(schemaKey(target));
+  if (tablesOfRole === undefined) return false;
+  for (const role of rolesWithPublic(identity.roles))
+    for (const table of tablesOfRole.get(role)?.values() ?? [])
+      if (hasAnyPrivilege(policies, identity, table)) return true;
+  return false;
+}
+
+function hasAnyPrivilege(policies: IndexedPolicies, identity: PolicyIdentity, target: PolicyTarget): boolean {
+  return privileges.some((each) => decide(policies, identity, target, each).kind !== 'refused');
 }
 
 function rulesFor({ rulesOf }: IndexedPolicies, target: PolicyTarget): readonly TargetRules[] {

@@ -53,3 +53,12 @@ export function guardedMessages<T>(source: AsyncIterable<T>): AsyncIterable<T> {
     },
   };
 }
+
+/** Aborts as the source does; its reason is what may be told. */
+export function guardedSignal(source: AbortSignal): AbortSignal {
+  const controller = new AbortController();
+  const abort = () => controller.abort(guardedError(source.reason));
+  if (source.aborted) abort();
+  else source.addEventListener('abort', abort, { once: true });
+  return controller.signal;
+}

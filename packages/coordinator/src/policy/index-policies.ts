@@ -11,9 +11,11 @@ import {
 export interface IndexedPolicies extends PolicySet {
   /** By `targetKey`; what no rule names is not there. */
   readonly rulesOf: ReadonlyMap<string, TargetRules>;
-  /** By the key of a schema: roles that a rule on it or on anything in it names. */
-  readonly rolesInSchema: ReadonlyMap<string, ReadonlySet<string>>;
+  /** By the key of a schema, then by role: the tables in it that a rule of their own with this role names. */
+  readonly tablesInSchema: ReadonlyMap<string, ReadonlyMap<string, TargetsByKey>>;
 }
+
+export type TargetsByKey = ReadonlyMap<string, PolicyTarget>;
 
 /** What is said of one schema itself, or of one table itself. */
 export interface TargetRules {
@@ -43,21 +45,21 @@ export function schemaKey({ catalog, schema }: PolicyTarget): string {
 /** In time proportional to the set: it is made once for each version. */
 export function indexPolicies(set: PolicySet): IndexedPolicies {
   const rulesOf = new Map<string, MutableRules>();
-  const rolesInSchema = new Map<string, Set<string>>();
+  const tablesInSchema = new Map<string, Map<string, Map<string, PolicyTarget>>>();
   for (const policy of set.policies) {
     const rules = rulesAt(rulesOf, policy.target);
     for (const role of policy.roles) listAt(rules.policiesOfRole, role).push(policy);
     for (const role of policy.except) listAt(rules.exceptionsOfRole, role).push(policy);
-    noteRoles(rolesInSchema, policy, [...policy.roles, ...policy.except]);
+    noteTable(tablesInSchema, policy, [...policy.roles, ...policy.except]);
   }
   for (const grant of set.grants) {
     const { privilegesOfRole } = rulesAt(rulesOf, grant.target);
     const privileges = privilegesOfRole.get(grant.role);
     if (privileges === undefined) privilegesOfRole.set(grant.role, new Set([grant.privilege]));
     else privileges.add(grant.privilege);
-    noteRoles(rolesInSchema, grant, [grant.role]);
+    noteTable(tablesInSchema, grant, [grant.role]);
   }
-  return { ...set, rulesOf, rolesInSchema };
+  return { ...set, rulesOf, tablesInSchema };
 }
 
 /** The roles that rules are found by, everybody's among them. */
@@ -86,13 +88,20 @@ function listAt(map: Map<string, Policy[]>, role: string): Policy[] {
   return made;
 }
 
-function noteRoles(
-  rolesInSchema: Map<string, Set<string>>,
+function noteTable(
+  tablesInSchema: Map<string, Map<string, Map<string, PolicyTarget>>>,
   { target }: Pick<Policy | PrivilegeGrant, 'target'>,
   roles: readonly string[],
 ): void {
-  const key = schemaKey(target);
-  const known = rolesInSchema.get(key) ?? new Set();
-  rolesInSchema.set(key, known);
-  for (const role of roles) known.add(role);
+  if (target.table === undefined) return;
+  const tablesOfRole = mapAt(tablesInSchema, schemaKey(target));
+  for (const role of roles) mapAt(tablesOfRole, role).set(targetKey(target), target);
+}
+
+function mapAt<V>(map: Map<string, Map<string, V>>, key: string): Map<string, V> {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = new Map<string, V>();
+  map.set(key, made);
+  return made;
 }

@@ -1,32 +1,44 @@
 /** What policies say of rows that are added: a filter is a check on them, and what a mask hides is not written. */
-import { randomUUID } from 'node:crypto';
 import { QueryError } from '@svc/base';
-import { engineColumns, engineType, type TargetColumn } from '@svc/fragment-fn';
+import type { TargetColumn } from '@svc/fragment-fn';
 import type { LoadedTable } from '@svc/lake';
-import { quoteIdentifier, quoteString } from '@svc/sql';
 import type { Session } from '../identity/session.js';
-import { ownerOf, type PlannerDependencies } from '../planner/planner-dependencies.js';
-import { compilePolicies } from './compile-expressions.js';
-import type { RestrictedTable } from './policy.js';
+import type { QueryPlan } from '../planner/plan-query.js';
+import type { PlannerDependencies } from '../planner/planner-dependencies.js';
+import { guardedError } from './guarded-error.js';
+import { planCheck } from './insert-check.js';
+import type { RestrictedTable, TableDecision } from './policy.js';
 import { bothDecisions, denied, hidesAnything, targetOf } from './policy-enforcer.js';
+
+/** A table that rows are added to, or one that is being made of them. */
+export type TableOfRows = Pick<LoadedTable, 'identifier' | 'metadata' | 'readRestrictions'>;
 
 export interface InsertOptions {
   readonly session: Session;
   /** As SQL names it. */
   readonly catalog: string;
-  readonly table: LoadedTable;
+  readonly table: TableOfRows;
   readonly columns: readonly TargetColumn[];
+  /** The moment of the statement. */
+  readonly nowMs: number;
   readonly signal: AbortSignal;
 }
 
-export interface InsertRules {
-  /** The query of the rows, which fails on the first one that the user's filters would hide. */
-  checked(sql: string): string;
-  /** Says in words what such a failure is. */
-  failure(error: unknown): unknown;
+/** A fragment that writes, without what it shares with others. */
+export interface RowsToCheck extends Pick<QueryPlan, 'stores'> {
+  readonly fragment: Omit<QueryPlan['fragment'], 'lane'>;
 }
 
-const noRules: InsertRules = { checked: (sql) => sql, failure: (error) => error };
+export interface InsertRules {
+  /** The rows, which fail on the first one that the user's filters would hide. `isGuarded`: their query reads what is hidden in part. */
+  checked(rows: RowsToCheck, isGuarded: boolean): RowsToCheck;
+  /** Says in words what such a failure is, and of others no more than may be told. */
+  failure(error: unknown): unknown;
+  /** Names of the policies. */
+  readonly applied: readonly string[];
+}
+
+const noRules: InsertRules = { checked: (rows) => rows, failure: (error) => error, applied: [] };
 
 /** Throws PERMISSION_DENIED, before anything is said of the table. */
 export function permitInsert(
@@ -42,50 +54,55 @@ export function permitInsert(
 
 /** Throws PERMISSION_DENIED, and POLICY_NOT_APPLICABLE for filters that rows cannot be checked by. */
 export async function insertRules(
-  { policies }: Pick<PlannerDependencies, 'policies'>,
-  { session, catalog, table, columns, signal }: InsertOptions,
+  dependencies: PlannerDependencies,
+  { session, catalog, table, columns, nowMs, signal }: InsertOptions,
 ): Promise<InsertRules> {
+  const { policies } = dependencies;
   if (policies === undefined) return noRules;
-  const { enforcer, texts } = policies;
-  const identity = enforcer.identityOf(session);
+  const { enforcer } = policies;
   const target = targetOf(catalog, table.identifier);
-  const decision = bothDecisions(
-    enforcer.decide(identity, target, 'INSERT'),
+  const decision: TableDecision = bothDecisions(
+    enforcer.decide(enforcer.identityOf(session), target, 'INSERT'),
     enforcer.restrictionsOf?.(table),
   );
   if (decision.kind === 'refused') throw denied(target, 'INSERT');
   if (!hidesAnything(decision)) return noRules;
+  const { filters, applied } = decision;
   const name = `${target.catalog}.${target.schema}.${target.table}`;
   refuseMasked(decision, columns, name);
-  if (decision.filters.length === 0) return noRules;
-  const fields = columns.map(({ field }) => field);
-  const compiled = await compilePolicies({ filters: decision.filters, masks: new Map() }, name, {
-    ...{ texts, identity, signal, table: target.table, owner: ownerOf(session, policies) },
-    columns: engineColumns(fields).map((column) => column.name),
-    mapping: async () => {
-      throw new QueryError('NOT_SUPPORTED', 'Inserted rows are not checked by filters with subqueries.');
-    },
-  });
-  const hasDefaults = columns.some(
-    ({ field, position }) => position === undefined && (field.writeDefault ?? null) !== null,
-  );
-  // What cannot be seen here as it will be written is not written.
-  if (compiled.usesStatementValues || hasDefaults)
-    throw new QueryError(
-      'POLICY_NOT_APPLICABLE',
-      `A policy of ${name} cannot be applied; ask who administers it.`,
-    );
-  const mark = `svc policy check ${randomUUID()}`;
+  if (filters.length === 0) return { ...noRules, applied };
+  const check = await planCheck(dependencies, { session, target, columns, filters, nowMs, signal });
   return {
-    checked: (sql) => checkedSql(sql, { columns, filters: compiled.filters, alias: target.table, mark }),
-    failure: (error) =>
-      error instanceof QueryError && error.message.includes(mark)
-        ? new QueryError(
-            'POLICY_CHECK_FAILED',
-            `A row is not one that you may add to ${name}: nothing was written.`,
-          )
-        : error,
+    applied,
+    checked: ({ fragment, stores }, isGuarded) => ({
+      stores: [...stores, ...check.stores],
+      fragment: {
+        ...fragment,
+        sql: check.checkedSql(fragment.sql, isGuarded),
+        setup: [...check.setup, ...fragment.setup],
+        tables: [...fragment.tables, ...check.tables],
+      },
+    }),
+    failure(error) {
+      if (error instanceof QueryError && error.message.includes(check.mark))
+        return new QueryError(
+          'POLICY_CHECK_FAILED',
+          `A row is not one that you may add to ${name}: nothing was written.`,
+        );
+      // What fails may be the check itself, on a value of a mapping table.
+      return check.hasSubquery ? guardedError(error) : error;
+    },
   };
+}
+
+/** The rules for rows of a table that the same statement makes. Who could change the rules makes it as he likes. */
+export async function newTableRules(
+  dependencies: PlannerDependencies,
+  options: InsertOptions,
+): Promise<InsertRules> {
+  const { policies } = dependencies;
+  if (policies?.enforcer.isAdmin(policies.enforcer.identityOf(options.session)) === true) return noRules;
+  return await insertRules(dependencies, options);
 }
 
 /** His values of the column are not the table's: what he read and writes back would destroy them. */
@@ -96,27 +113,4 @@ function refuseMasked({ masks }: RestrictedTable, columns: readonly TargetColumn
         'PERMISSION_DENIED',
         `You may not write column ${JSON.stringify(field.name)} of ${name}, of which you see no values.`,
       );
-}
-
-interface Check {
-  readonly columns: readonly TargetColumn[];
-  readonly filters: readonly string[];
-  readonly alias: string;
-  readonly mark: string;
-}
-
-/** The filters see the row as the table will have it; the query's own columns are passed on by position. */
-function checkedSql(sql: string, { columns, filters, alias, mark }: Check): string {
-  const count = Math.max(0, ...columns.map(({ position = -1 }) => position + 1));
-  const sources = Array.from({ length: count }, (_none, index) => quoteIdentifier(`svc source ${index}`));
-  const values = columns.map(({ field, position }) => {
-    const source = position === undefined ? 'NULL' : `q.${sources[position]}`;
-    return `CAST(${source} AS ${engineType(field.type)}) AS ${quoteIdentifier(field.name)}`;
-  });
-  const inner = `SELECT ${[...sources.map((source) => `q.${source}`), ...values].join(', ')} FROM (${sql}\n) AS q(${sources.join(', ')})`;
-  const condition = filters.map((filter) => `(${filter})`).join(' AND ');
-  return (
-    `SELECT ${sources.join(', ')} FROM (${inner}) AS ${quoteIdentifier(alias)} ` +
-    `WHERE CASE WHEN ${condition} THEN true ELSE error(${quoteString(mark)}) END`
-  );
 }

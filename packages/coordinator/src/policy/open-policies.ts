@@ -50,10 +50,15 @@ export async function openPolicies(config: Config, options: OpenPoliciesOptions)
   const closing = new AbortController();
   const saidAtMs = new Map<string, number>();
   let indexed = merged();
-  let timer: NodeJS.Timeout | undefined;
-  let polling: Promise<void> = Promise.resolve();
+  /** Each goes by itself: storage that does not answer keeps nobody from a change of the file. */
+  const looks: readonly Look[] = [
+    ...(place.isShared ? [() => look('sql', () => store.refresh(closing.signal))] : []),
+    ...(file === undefined ? [] : [() => look('rules_file', () => file.refresh())]),
+  ];
+  const timers = new Map<Look, NodeJS.Timeout>();
+  const looking = new Map<Look, Promise<void>>();
   metrics.policyCount.readFrom(() => indexed.policies.length + indexed.grants.length);
-  if (place.isShared || file !== undefined) schedule();
+  for (const each of looks) schedule(each);
 
   return {
     current: () => indexed,
@@ -61,18 +66,15 @@ export async function openPolicies(config: Config, options: OpenPoliciesOptions)
       await store.change((rules) => changedRules(rules, mutation), signal);
       taken('sql');
     },
-    refresh,
+    async refresh() {
+      await Promise.all(looks.map((each) => each()));
+    },
     async close() {
-      clearTimeout(timer);
+      for (const timer of timers.values()) clearTimeout(timer);
       closing.abort(new QueryError('SHUTTING_DOWN', 'The service is stopping.'));
-      await polling;
+      await Promise.all(looking.values());
     },
   };
-
-  async function refresh(): Promise<void> {
-    if (place.isShared) await look('sql', () => store.refresh(closing.signal));
-    if (file !== undefined) await look('rules_file', () => file.refresh());
-  }
 
   async function look(source: 'sql' | 'rules_file', takeChanges: () => Promise<boolean>): Promise<void> {
     try {
@@ -117,14 +119,19 @@ export async function openPolicies(config: Config, options: OpenPoliciesOptions)
     );
   }
 
-  function schedule(): void {
-    timer = setTimeout(() => {
-      polling = refresh().finally(() => {
-        if (!closing.signal.aborted) schedule();
+  function schedule(each: Look): void {
+    const timer = setTimeout(() => {
+      const ended = each().finally(() => {
+        if (!closing.signal.aborted) schedule(each);
       });
+      looking.set(each, ended);
     }, pollMs).unref();
+    timers.set(each, timer);
   }
 }
+
+/** Takes what was changed; never fails. */
+type Look = () => Promise<void>;
 
 /** With the version that all processes give the same rules. */
 export function policySet(

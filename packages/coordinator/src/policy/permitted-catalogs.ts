@@ -3,7 +3,8 @@ import { QueryError } from '@svc/base';
 import type { TableIdentifier } from '@svc/lake';
 import type { CatalogDirectory } from '../catalogs/catalog-directory.js';
 import type { Session } from '../identity/session.js';
-import type { TableDecision } from './policy.js';
+import { schemaName } from '../planner/names.js';
+import type { PolicyIdentity, TableDecision } from './policy.js';
 import { denied, type PolicyEnforcer, targetOf } from './policy-enforcer.js';
 
 export interface CatalogsOfSessions {
@@ -31,13 +32,15 @@ export function permittedCatalogs(
     names: catalogs.names,
     get(wanted) {
       const { name, catalog } = catalogs.get(wanted);
+      const told = async <T>(answer: Promise<T>): Promise<T> =>
+        await answer.catch((error: unknown) => {
+          throw withoutNeighbours(error, enforcer, identity);
+        });
       const loading = async <T extends { readonly identifier: TableIdentifier }>(
         load: Promise<T>,
         restrictionsOf?: (loaded: T) => TableDecision | undefined,
       ): Promise<T> => {
-        const loaded = await load.catch((error: unknown) => {
-          throw withoutNeighbours(error, enforcer);
-        });
+        const loaded = await told(load);
         const target = targetOf(name, loaded.identifier);
         const isRefused =
           enforcer.decide(identity, target, 'SELECT').kind === 'refused' ||
@@ -49,8 +52,14 @@ export function permittedCatalogs(
         name,
         catalog: {
           ...catalog,
+          async listNamespaces(namespace, options) {
+            const namespaces = await told(catalog.listNamespaces(namespace, options));
+            return namespaces.filter((each) =>
+              enforcer.mayList(identity, { catalog: name, schema: schemaName(each) }),
+            );
+          },
           async listRelations(namespace, options) {
-            const relations = await catalog.listRelations(namespace, options);
+            const relations = await told(catalog.listRelations(namespace, options));
             return relations.filter(({ identifier }) =>
               enforcer.mayList(identity, targetOf(name, identifier)),
             );
@@ -64,11 +73,22 @@ export function permittedCatalogs(
   };
 }
 
-/** A name that is not there is answered with names that are like it: of tables that may not be listed, perhaps. */
-export function withoutNeighbours(error: unknown, enforcer: PolicyEnforcer): unknown {
-  if (!enforcer.mayHideNames()) return error;
-  if (!(error instanceof QueryError) || error.code !== 'TABLE_NOT_FOUND') return error;
-  const at = error.message.search(/ does not exist/);
-  if (at === -1) return error;
-  return new QueryError(error.code, `${error.message.slice(0, at)} does not exist.`, { cause: error });
+/** What an error says behind these words names what is near, or in a schema: what may not be listed, perhaps. */
+const namesFollow: ReadonlyMap<string, RegExp> = new Map([
+  ['TABLE_NOT_FOUND', / does not exist/],
+  ['SCHEMA_NOT_FOUND', / does not exist/],
+  ['SCHEMA_NOT_EMPTY', / is not empty/],
+]);
+
+/** The error without names that its user may not be told. */
+export function withoutNeighbours(
+  error: unknown,
+  enforcer: PolicyEnforcer,
+  identity: PolicyIdentity,
+): unknown {
+  if (!(error instanceof QueryError) || !enforcer.mayHideNames(identity)) return error;
+  const found = namesFollow.get(error.code)?.exec(error.message);
+  if (found === null || found === undefined) return error;
+  const text = error.message.slice(0, found.index + found[0].length);
+  return new QueryError(error.code, `${text}.`, { cause: error });
 }

@@ -8,7 +8,8 @@ export interface PlannedPolicies {
   readonly names: readonly string[];
   /** Rows are hidden from the user: no counter and no message may tell of them. */
   readonly isGuarded: boolean;
-  readonly stamp: string;
+  /** Absent: it has run. */
+  readonly stamp?: string;
 }
 
 interface Enforced {
@@ -32,8 +33,9 @@ export function throwIfPoliciesChanged(
   session: Session,
   planned: { readonly policies?: PlannedPolicies | undefined },
 ): void {
-  if (policies === undefined || planned.policies === undefined) return;
-  if (policyStamp(policies.enforcer, session) !== planned.policies.stamp)
+  const stamp = planned.policies?.stamp;
+  if (policies === undefined || stamp === undefined) return;
+  if (policyStamp(policies.enforcer, session) !== stamp)
     throw new QueryError(
       'POLICY_CHANGED',
       'Policies or roles have changed since the statement was planned: plan it again (GetFlightInfo).',

@@ -2,7 +2,7 @@
 import { QueryError } from '@svc/base';
 import { targetKey } from './index-policies.js';
 import type { Policy, PrivilegeGrant } from './policy.js';
-import type { Rules } from './store/rule-document.js';
+import { maxExpressionLength, type Rules } from './store/rule-document.js';
 
 export type PolicyMutation =
   | { readonly kind: 'create-policy'; readonly policy: Policy; readonly orReplace: boolean }
@@ -10,7 +10,6 @@ export type PolicyMutation =
   | { readonly kind: 'grant' | 'revoke'; readonly grants: readonly PrivilegeGrant[] };
 
 const maxRules = 100_000;
-const maxExpressionLength = 32 * 1024;
 
 /** Answers the rules that it was given where there is nothing to change. Throws ALREADY_EXISTS, POLICY_NOT_FOUND, INVALID_ARGUMENT. */
 export function changedRules(rules: Rules, mutation: PolicyMutation): Rules {

@@ -11,12 +11,14 @@ export interface PolicyEnforcer {
   identityOf(session: Session): PolicyIdentity;
   /** Only they are told what policies say. */
   isAdmin(identity: PolicyIdentity): boolean;
-  decide(identity: PolicyIdentity, target: Required<PolicyTarget>, privilege: Privilege): TableDecision;
-  mayList(identity: PolicyIdentity, target: Required<PolicyTarget>): boolean;
-  /** Whether there may be anybody to whom a table is not listed. */
-  mayHideNames(): boolean;
+  /** Of a schema: what holds of a table in it that no rule names. */
+  decide(identity: PolicyIdentity, target: PolicyTarget, privilege: Privilege): TableDecision;
+  /** Of a table, view or schema. */
+  mayList(identity: PolicyIdentity, target: PolicyTarget): boolean;
+  /** Whether there may be a table or schema that is not listed to the identity. */
+  mayHideNames(identity: PolicyIdentity): boolean;
   /** What the table's own catalog asks for, which is applied beside our rules. */
-  restrictionsOf?(loaded: LoadedTable): TableDecision | undefined;
+  restrictionsOf?(loaded: Pick<LoadedTable, 'metadata' | 'readRestrictions'>): TableDecision | undefined;
 }
 
 /** `catalog` is its name in SQL. */
@@ -25,10 +27,20 @@ export function targetOf(catalog: string, { namespace, name }: TableIdentifier):
 }
 
 /** One text for everybody who may not, whatever the reason: it must not tell whether there are policies. */
-export function denied({ catalog, schema, table }: Required<PolicyTarget>, privilege: Privilege): QueryError {
-  const may = privilege === 'SELECT' ? 'read' : privilege === 'INSERT' ? 'add rows to' : 'change';
-  return new QueryError('PERMISSION_DENIED', `You may not ${may} ${catalog}.${schema}.${table}.`);
+export function denied({ catalog, schema, table }: PolicyTarget, privilege: Privilege): QueryError {
+  const text =
+    table === undefined
+      ? `${privilege === 'INSERT' ? 'make' : 'drop'} schema ${catalog}.${schema}`
+      : `${deeds[privilege]} ${catalog}.${schema}.${table}`;
+  return new QueryError('PERMISSION_DENIED', `You may not ${text}.`);
 }
+
+const deeds: Readonly<Record<Privilege, string>> = {
+  SELECT: 'read',
+  INSERT: 'add rows to',
+  UPDATE: 'change',
+  DELETE: 'change',
+};
 
 /** By which plans, tickets and engines are told apart: another role may see other rows. */
 export function policyStamp(enforcer: PolicyEnforcer, session: Session): string {

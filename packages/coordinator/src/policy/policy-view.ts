@@ -28,6 +28,8 @@ export interface ResolvedView extends FragmentView {
 export interface ViewGuard {
   /** For statements of which nothing can tell of a hidden row, in whatever order it is computed; absent: none is one. */
   readonly plainSql?: string;
+  /** Of a policy, which means the same in every session; and not of a view of its definer. */
+  readonly isPolicy: boolean;
 }
 
 export type GuardMode = 'plain' | 'barrier';

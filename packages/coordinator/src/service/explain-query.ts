@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { displayLocation } from '@svc/lake';
 import type { AnalyzedQuery } from '../planner/analyze.js';
+import { reachableKinds } from '../planner/choose-place.js';
 import { planQuery } from '../planner/plan-query.js';
 import { planStages, type StageDecision } from '../planner/plan-stages.js';
 import { ownerOf } from '../planner/planner-dependencies.js';
@@ -31,7 +32,8 @@ export async function explainQuery(
   if (plan.policies.isGuarded)
     return answerGuardedExplain({
       ...{ run, policies: plan.policies, reads: plan.reads, sql: shownSql(query) },
-      isElsewhere: decision.stages !== undefined,
+      ...{ stages: decision.stages, reason: decision.reason },
+      kinds: reachableKinds(plan.settings.execution, dependencies.distribution),
       isAdmin: enforcer?.isAdmin(enforcer.identityOf(session)) === true,
     });
   const scans = fragment.tables.map((table, index) => ({

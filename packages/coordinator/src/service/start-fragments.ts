@@ -9,7 +9,7 @@ import {
 } from '@svc/fragment-fn';
 import type { ObjectStore } from '@svc/lake';
 import type { PlannedFragment } from '../planner/planned-statement.js';
-import { guardedError, guardedMessages } from '../policy/guarded-error.js';
+import { guardedError, guardedMessages, guardedSignal } from '../policy/guarded-error.js';
 import { executorsOf } from '../scheduler/executors.js';
 import { mayRunHere } from '../scheduler/failure.js';
 import type { PlannedStages } from '../scheduler/planned-stages.js';
@@ -41,7 +41,8 @@ export async function startFragments(
   if (options.planned.policies?.isGuarded !== true) return await start(dependencies, options);
   try {
     const result = await start(dependencies, options);
-    return { ...result, messages: guardedMessages(result.messages) };
+    const { messages, failed } = result;
+    return { ...result, messages: guardedMessages(messages), failed: guardedSignal(failed) };
   } catch (error) {
     throw guardedError(error);
   }
@@ -61,7 +62,8 @@ async function start(dependencies: StartDependencies, options: StartOptions): Pr
       options.onHereAfterAll?.();
       // Nothing has been answered: what one node says is the statement's answer.
       const level = error.category === 'internal' ? 'warn' : 'info';
-      logger.log(level, 'query runs on one node after all', { query_id: queryId, ...errorFields(error) });
+      const told = planned.policies?.isGuarded === true ? guardedError(error) : error;
+      logger.log(level, 'query runs on one node after all', { query_id: queryId, ...errorFields(told) });
     }
   return await runHere(dependencies, { ...planned.fragment, queryId }, planned.stores, signal);
 }

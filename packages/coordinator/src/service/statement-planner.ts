@@ -127,8 +127,12 @@ async function plan(
     planningMs: performance.now() - startedAt,
   });
   if (isRowWrite(statement)) {
-    const { text, rowCount } = await writeStatement(dependencies, statement, options);
-    return { ...answered(resultAnswer(text)), changedRows: rowCount };
+    const { text, rowCount, policies } = await writeStatement(dependencies, statement, options);
+    return {
+      ...answered(resultAnswer(text)),
+      changedRows: rowCount,
+      policies: { names: policies, isGuarded: false },
+    };
   }
   if (options.parameters !== undefined) {
     throw new QueryError('INVALID_PARAMETER', 'Only queries and INSERT take parameters.');

@@ -16,16 +16,27 @@ export function stageLines({ stages, reason, splits }: ExplainedStages): readonl
   if (isWhole) return [`Runs whole on one of ${kinds.join(' and ')}: ${reason}`];
   return [
     `Runs in ${plan.stages.length} stages on ${kinds.join(' and ')}: ${reason}`,
-    ...plan.stages.flatMap((stage) => [
-      `Stage ${stage.name}, ${placeOf(stage, splits.get(stage.name) ?? [], kinds)}`,
-      ...(stage.split === undefined ? [] : [`  divides: ${scanText(stages, stage.split)}`]),
-      ...(stage.scans.length === 0
-        ? []
-        : [`  reads whole: ${stage.scans.map((name) => scanText(stages, name)).join(', ')}`]),
-      ...(stage.inputs.length === 0 ? [] : [`  rows of: ${stage.inputs.join(', ')}`]),
-      `  SQL: ${oneLine(stage.sql)}`,
-    ]),
+    ...plan.stages.flatMap((stage) =>
+      linesOfStage(stage, placeOf(stage, splits.get(stage.name) ?? [], kinds), (name) =>
+        scanText(stages, name),
+      ),
+    ),
     modelLine([...splits.values()].flat()),
+  ];
+}
+
+/** `scanText`: what is said of a scan, by its name. */
+export function linesOfStage(
+  { name, split, scans, inputs, sql }: Stage,
+  place: string,
+  scanText: (name: string) => string,
+): readonly string[] {
+  return [
+    `Stage ${name}, ${place}`,
+    ...(split === undefined ? [] : [`  divides: ${scanText(split)}`]),
+    ...(scans.length === 0 ? [] : [`  reads whole: ${scans.map(scanText).join(', ')}`]),
+    ...(inputs.length === 0 ? [] : [`  rows of: ${inputs.join(', ')}`]),
+    `  SQL: ${oneLine(sql)}`,
   ];
 }
 

@@ -78,6 +78,8 @@ export interface TrackedQuery {
   fail(error: QueryError): void;
   /** Its plan is ready, and its run is another's to begin: it leaves no record here. */
   planned(policies?: readonly string[]): void;
+  /** Names of the policies, where they are known only while it runs. */
+  applied(policies: readonly string[]): void;
   /** It was no query after all, or is one under the same id already: it leaves no record. */
   withdraw(): void;
 }
@@ -137,6 +139,9 @@ export class QueryTracker {
         query.policies = policies ?? query.policies;
         if (!this.#running.delete(query.queryId) || audit === undefined) return;
         audit.planned(endedQuery(query, query.record(undefined, true)));
+      },
+      applied: (policies) => {
+        query.policies = policies;
       },
       withdraw: () => {
         this.#running.delete(query.queryId);

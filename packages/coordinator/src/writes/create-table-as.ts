@@ -2,6 +2,7 @@
 import { QueryError } from '@svc/base';
 import { type LoadedTable, replacedTable, type TableToWrite } from '@svc/lake';
 import type { CreateTable } from '@svc/sql';
+import { newTableRules } from '../policy/insert-rules.js';
 import { isCode, writablePlace } from './change-catalog.js';
 import { parameterRowCount } from './parameter-rows.js';
 import { type PlannedRows, planRows } from './plan-rows.js';
@@ -14,6 +15,7 @@ import {
 } from './replace-table.js';
 import { tableDefinition } from './table-definition.js';
 import {
+  appliedPolicies,
   commitNewTable,
   currentFields,
   discardOnFailure,
@@ -45,7 +47,7 @@ export async function createTableAs(
   if (options.parameters !== undefined && parameterRowCount(options.parameters) > 1)
     throw new QueryError('NOT_SUPPORTED', 'Several rows of parameters are taken by INSERT … VALUES only.');
   if (statement.ifNotExists && (await exists(() => writable.loadTable(identifier, { signal }))))
-    return { text: `Table ${name} exists already.`, rowCount: 0n };
+    return { text: `Table ${name} exists already.`, rowCount: 0n, policies: [] };
   const creation = { statement, place, dependencies, options };
   if (!statement.orReplace) return await createAs(creation);
   return await createOrReplace(place, signal, {
@@ -55,14 +57,19 @@ export async function createTableAs(
 }
 
 async function createAs({ statement, place, dependencies, options }: Creation): Promise<WriteOutcome> {
-  const { identifier, name, writable } = place;
-  const { signal } = options;
+  const { catalog, identifier, name, writable } = place;
+  const { session, signal } = options;
   const plan = await planRows(statement.query, dependencies, options);
   const table = await writable.stageTable(identifier, definitionOf(statement, plan), { signal });
   try {
-    const rows = await writeRows({ dependencies, options, table, ...plan, columns: allColumns(table) });
+    const columns = allColumns(table);
+    const rules = await newTableRules(dependencies.planner, {
+      ...{ session, catalog, table, columns, signal },
+      nowMs: plan.nowMs,
+    });
+    const rows = await writeRows({ dependencies, options, table, ...plan, columns, rules });
     await discardOnFailure(rows, () => commitNewTable(table, rows.dataFiles, dependencies, writable, signal));
-    return outcome(`Table ${name} was created`, rows.rowCount);
+    return outcome(`Table ${name} was created`, rows.rowCount, appliedPolicies(plan, rules));
   } catch (error) {
     if (!isCode(error, 'COMMIT_OUTCOME_UNKNOWN')) await writable.discardTable(table);
     throw error;
@@ -90,7 +97,7 @@ async function replaceAs(
   await discardOnFailure(rows, () =>
     commitReplacement({ place, definition, target, dataFiles, readFrom, dependencies, signal }),
   );
-  return outcome(`Table ${place.name} was replaced`, rows.rowCount);
+  return outcome(`Table ${place.name} was replaced`, rows.rowCount, appliedPolicies(plan));
 }
 
 function definitionOf(statement: CreateTable, plan: PlannedRows) {
@@ -102,8 +109,8 @@ export function allColumns(table: TableToWrite) {
   return currentFields(table).map((field, position) => ({ field, position }));
 }
 
-function outcome(done: string, rowCount: bigint): WriteOutcome {
-  return { text: `${done} with ${rowCount} ${rowCount === 1n ? 'row' : 'rows'}.`, rowCount };
+function outcome(done: string, rowCount: bigint, policies: readonly string[]): WriteOutcome {
+  return { text: `${done} with ${rowCount} ${rowCount === 1n ? 'row' : 'rows'}.`, rowCount, policies };
 }
 
 async function exists(load: () => Promise<unknown>): Promise<boolean> {

@@ -7,7 +7,7 @@ import { commitWithRetry, type LoadedTable, replacedTable, type TableDefinition 
 import type { Schema } from 'apache-arrow';
 import { ownerOf } from '../planner/planner-dependencies.js';
 import { engineSession } from '../planner/stub-planning.js';
-import { type InsertRules, insertRules, permitInsert } from '../policy/insert-rules.js';
+import { type InsertRules, insertRules, newTableRules, permitInsert } from '../policy/insert-rules.js';
 import { isCode, writablePlace } from './change-catalog.js';
 import { allColumns } from './create-table-as.js';
 import { arrowSchemaOf, landingTable } from './landed-rows.js';
@@ -27,7 +27,10 @@ import {
   writeRows,
 } from './write-rows.js';
 
-export type IngestOptions = Pick<WriteOptions, 'session' | 'queryId' | 'signal'>;
+export interface IngestOptions extends Pick<WriteOptions, 'session' | 'queryId' | 'signal'> {
+  /** Told which policies the rows are checked by, before any is read. */
+  readonly onPolicies?: (names: readonly string[]) => void;
+}
 
 /**
  * Answers the number of rows. Throws ALREADY_EXISTS, TABLE_NOT_FOUND, SCHEMA_NOT_FOUND, BINDING_ERROR and NOT_SUPPORTED
@@ -106,12 +109,10 @@ async function ingestAppend(
   const columns = targetColumns({ columns: names }, name, currentFields(table), names.length);
   const { session, signal } = options;
   const rules = await insertRules(dependencies.planner, {
-    session,
-    catalog: place.catalog,
-    table,
-    columns,
-    signal,
+    ...{ session, catalog: place.catalog, table, columns, signal },
+    nowMs: dependencies.planner.now().getTime(),
   });
+  options.onPolicies?.(rules.applied);
   const placed = placeFiles(table, table.store);
   return await discardOnFailure(placed, async () => {
     const rowCount = await writeUpload({ upload, dependencies, options, table, columns, placed, rules });
@@ -153,13 +154,18 @@ async function ingestNewTable(
   options: IngestOptions,
 ): Promise<bigint> {
   const { place } = upload;
-  const { signal } = options;
+  const { session, signal } = options;
   const table = await place.writable.stageTable(place.identifier, definitionOf(upload), { signal });
   const placed = placeFiles(table, table.store);
   try {
     return await discardOnFailure(placed, async () => {
       const columns = allColumns(table);
-      const rowCount = await writeUpload({ upload, dependencies, options, table, columns, placed });
+      const rules = await newTableRules(dependencies.planner, {
+        ...{ session, catalog: place.catalog, table, columns, signal },
+        nowMs: dependencies.planner.now().getTime(),
+      });
+      options.onPolicies?.(rules.applied);
+      const rowCount = await writeUpload({ upload, dependencies, options, table, columns, placed, rules });
       await commitNewTable(table, placed.dataFiles, dependencies, place.writable, signal).catch(
         (error: unknown) => {
           throw isCode(error, 'ALREADY_EXISTS') ? madeMeanwhile(upload, error) : error;

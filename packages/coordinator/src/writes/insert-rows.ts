@@ -8,6 +8,7 @@ import { planRows } from './plan-rows.js';
 import { columnNames } from './query-columns.js';
 import {
   appendOf,
+  appliedPolicies,
   currentFields,
   discardOnFailure,
   targetColumns,
@@ -39,7 +40,10 @@ export async function insertRows(
     currentFields(table),
     names.length,
   );
-  const rules = await insertRules(dependencies.planner, { session, catalog, table, columns, signal });
+  const rules = await insertRules(dependencies.planner, {
+    ...{ session, catalog, table, columns, signal },
+    nowMs: plan.nowMs,
+  });
   const rows = await writeRows({ dependencies, options, table, ...plan, columns, rules });
   if (rows.dataFiles.length > 0) {
     const append = appendOf(rows.dataFiles, table, dependencies);
@@ -47,7 +51,11 @@ export async function insertRows(
       commitWithRetry({ catalog: writable, identifier: table.identifier, change: append, signal }),
     );
   }
-  return { text: `${rowsText(rows.rowCount)} added to ${name}.`, rowCount: rows.rowCount };
+  return {
+    text: `${rowsText(rows.rowCount)} added to ${name}.`,
+    rowCount: rows.rowCount,
+    policies: appliedPolicies(plan, rules),
+  };
 }
 
 function checkDistinct(names: readonly string[]): void {

@@ -64,10 +64,12 @@ export async function createOrReplaceTable(
   });
 }
 
-/** Throws PERMISSION_DENIED: other rows in a table's place are no rows that are added to it. */
+/** Throws PERMISSION_DENIED: its rows go, and others are added. */
 export function permitReplacement({ policies }: PlannerDependencies, session: Session, place: Place): void {
-  if (policies !== undefined)
-    permitChange(policies.enforcer, session, targetOf(place.catalog, place.identifier), 'DELETE');
+  if (policies === undefined) return;
+  const target = targetOf(place.catalog, place.identifier);
+  permitChange(policies.enforcer, session, target, 'DELETE');
+  permitChange(policies.enforcer, session, target, 'INSERT');
 }
 
 export interface ReplacementToCommit {

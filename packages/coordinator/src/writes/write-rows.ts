@@ -53,6 +53,12 @@ export interface WriteOptions {
 export interface WriteOutcome {
   readonly text: string;
   readonly rowCount: bigint;
+  /** Names of the policies of what was read, and of the table for its new rows. */
+  readonly policies: readonly string[];
+}
+
+export function appliedPolicies(plan: Pick<QueryPlan, 'policies'>, rules?: InsertRules): readonly string[] {
+  return [...new Set([...plan.policies.names, ...(rules?.applied ?? [])])].sort();
 }
 
 export interface RowsToWrite extends Pick<QueryPlan, 'stores'> {
@@ -85,18 +91,21 @@ export async function writeRows(rows: RowsToWrite): Promise<WrittenRows> {
   // Pages of whole columns are for clients: here the engine reads and writes them.
   const { wholeColumns: _wholeColumns, ...fragment } = rows.fragment;
   const { rules, policies } = rows;
-  const sql = rules === undefined ? fragment.sql : rules.checked(fragment.sql);
-  const request = { ...fragment, sql, lane: 'query', queryId, target: targetOf(table, columns) } as const;
+  const isGuarded = policies?.isGuarded === true;
+  const asked = { fragment, stores: rows.stores };
+  const checked = rules === undefined ? asked : rules.checked(asked, isGuarded);
+  const target = targetOf(table, columns);
+  const request = { ...checked.fragment, lane: 'query', queryId, target } as const;
   using _place = await runner.admission.enter('query', signal);
   return await discardOnFailure(placed, async () => {
-    const environment = environmentOf(runner, { fragment: request, stores: rows.stores });
+    const environment = environmentOf(runner, { fragment: request, stores: checked.stores });
     const { rowCount, statistics } = await writeFragment(request, environment, {
       signal,
       take: placed.take,
       ...(fill && { fill }),
     }).catch((caught: unknown) => {
       const error = rules === undefined ? caught : rules.failure(caught);
-      throw policies?.isGuarded === true ? guardedError(error) : error;
+      throw isGuarded ? guardedError(error) : error;
     });
     runner.metrics.scanRows.inc({ stage: 'read' }, Number(statistics.rowsScanned));
     return { dataFiles: placed.dataFiles, discard: placed.discard, rowCount };

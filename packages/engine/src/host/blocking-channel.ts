@@ -6,6 +6,7 @@ import type { FromHost, ToHost } from './protocol.js';
 /** The host's end of the request pipe: reads and writes block the thread. */
 export class BlockingChannel {
   readonly #fd: number;
+  readonly #waiting: Buffer[] = [];
   readonly #reader = new FrameReader<ToHost>();
 
   constructor(fd: number) {
@@ -19,6 +20,7 @@ export class BlockingChannel {
     for (;;) {
       const frame = this.#reader.next();
       if (frame) return frame;
+      this.#flush();
       const byteLength = readBlocking(this.#fd, this.#reader.space());
       if (byteLength === 0) return undefined;
       this.#reader.received(byteLength);
@@ -26,7 +28,19 @@ export class BlockingChannel {
   }
 
   write(head: FromHost, body?: Uint8Array): void {
-    writeBlocking(this.#fd, encodeFrame(head, body));
+    this.writeLater(head, body);
+    this.#flush();
+  }
+
+  /** With what is written next, or before the thread waits for the parent: each write wakes it. For small frames. */
+  writeLater(head: FromHost, body?: Uint8Array): void {
+    this.#waiting.push(encodeFrame(head, body));
+  }
+
+  #flush(): void {
+    const frames = this.#waiting.splice(0);
+    if (frames.length > 0)
+      writeBlocking(this.#fd, frames.length === 1 ? (frames[0] as Buffer) : Buffer.concat(frames));
   }
 }
 

@@ -41,6 +41,7 @@ function serve(
     const { answer, body } = perform(context, session, request, frame);
     state.end();
     channel.write({ type: 'done', id, answer }, body);
+    if ('isLast' in request && request.isLast) endLease(session);
   } catch (caught) {
     state.end();
     // An interrupt may surface as any failure of the statement it hit.
@@ -48,6 +49,16 @@ function serve(
     const mustRecycle = session.isUnusable || error.category === 'internal' || error.code === 'OUT_OF_MEMORY';
     const detail = error.code === 'INTERNAL_ERROR' ? { detail: describeCause(caught) } : {};
     channel.write({ type: 'failed', id, error: error.toSerialized(), mustRecycle, ...detail });
+  }
+}
+
+/** Nobody waits: what does not succeed must not be heard of by the next statement. */
+function endLease(session: InstanceSession): void {
+  try {
+    session.instance.reset();
+    if (session.instance.isUnusable) session.reopen();
+  } catch {
+    session.reopen();
   }
 }
 

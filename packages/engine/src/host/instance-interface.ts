@@ -43,6 +43,8 @@ export interface HostQuery {
 export interface HostCursor {
   /** Encapsulated schema message. */
   readonly schema: Uint8Array;
+  /** The first rows are there already, so that the schema may wait for their message. */
+  readonly hasFirstRows: boolean;
   /** Lays out the next message's body from the start of `region` (8-byte aligned); undefined at the end. */
   next(region: Uint8Array): HostMessage | undefined;
   /** Ends the statement early or after its end; idempotent. */
@@ -59,6 +61,8 @@ export interface HostMessage {
   readonly body: Uint8Array;
   readonly isInRegion: boolean;
   readonly rowCount: number;
+  /** Nothing comes after it. A last message need not say so: then the next call answers nothing. */
+  readonly isLast: boolean;
 }
 
 export interface HostInstanceOptions {

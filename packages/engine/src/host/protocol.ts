@@ -34,12 +34,23 @@ export type HostRequest =
       readonly before: readonly string[];
       readonly sql: string;
       readonly arrow: 'lossless' | 'client';
+      readonly isLast: boolean;
     }
   /** The body is the encapsulated schema, then columns and files as JSON. */
-  | { readonly op: 'readParquet'; readonly id: number; readonly schemaBytes: number }
+  | {
+      readonly op: 'readParquet';
+      readonly id: number;
+      readonly schemaBytes: number;
+      readonly isLast: boolean;
+    }
   /** Followed by `chunk` frames and one `chunksEnd`. */
   | { readonly op: 'ingest'; readonly id: number; readonly table: EngineTableName }
   | { readonly op: 'reset'; readonly id: number };
+
+/**
+ * A query and a reading of files may be the last request of a lease (`isLast`). Where it succeeds the host goes on to do what
+ * `reset` does, without being asked and without an answer.
+ */
 
 /** Parent to host outside of the request order; what belongs to no running request is ignored. */
 export type HostSignal =

@@ -15,7 +15,9 @@ const INLINE_MESSAGES = 2;
 export function sendResult(context: HostContext, id: number, cursor: HostCursor): void {
   const { channel, slots, state } = context;
   slots.beginResult();
-  channel.write({ type: 'schema', id }, cursor.schema);
+  const schema = { type: 'schema', id } as const;
+  if (cursor.hasFirstRows) channel.writeLater(schema, cursor.schema);
+  else channel.write(schema, cursor.schema);
   for (let index = 0; ; index++) {
     const slot = waitForSlot(context, id);
     let isSlotSent = false;
@@ -25,6 +27,7 @@ export function sendResult(context: HostContext, id: number, cursor: HostCursor)
       if (!message) return;
       if (index < INLINE_MESSAGES && message.body.length <= INLINE_BYTES) {
         sendInline(context, id, message);
+        if (message.isLast) return;
       } else {
         const head = headOf(context, message);
         isSlotSent = true;
@@ -38,16 +41,15 @@ export function sendResult(context: HostContext, id: number, cursor: HostCursor)
 
 function sendInline(context: HostContext, id: number, message: HostMessage): void {
   const { header, body } = message;
-  context.channel.write(
-    {
-      type: 'piece',
-      id,
-      message: headOf(context, message),
-      headerBytes: header.length,
-      byteLength: body.length,
-    },
-    Buffer.concat([header, body]),
-  );
+  const head = {
+    ...({ type: 'piece', id } as const),
+    message: headOf(context, message),
+    ...{ headerBytes: header.length, byteLength: body.length },
+  };
+  const bytes = Buffer.concat([header, body]);
+  // The end of the request comes at once.
+  if (message.isLast) context.channel.writeLater(head, bytes);
+  else context.channel.write(head, bytes);
 }
 
 interface SlotMessage {

@@ -24,7 +24,7 @@ import { readSingleText, runStatement, startStatement } from './run.js';
 import { PreparedStatement } from './statement.js';
 import { TableIngest } from './table-ingest.js';
 import { prepareForTransfer } from './transfer.js';
-import { UndoList } from './undo.js';
+import { goHome, UndoList } from './undo.js';
 
 /** Largest Arrow message, header included, where nobody says otherwise: what ADBC clients take. */
 export const defaultMaxMessageBytes = 16 * 1024 * 1024;
@@ -200,10 +200,12 @@ export class EngineInstance implements Disposable {
       return;
     }
     const { undo } = this;
-    this.undo = new UndoList();
-    this.execute(['USE memory.main', ...undo.statements()]);
-    if (!undo.isComplete) this.execute(this.remainders());
-    this.execute(initialSettings(this.options));
+    const initial = initialSettings(this.options);
+    this.execute(undo.statements(initial));
+    if (!undo.isComplete) {
+      this.execute([goHome]);
+      this.execute([...this.remainders(), ...initial.values()]);
+    }
     this.undo = new UndoList();
     this.isDirty = false;
     this.hasUntraceableState = false;

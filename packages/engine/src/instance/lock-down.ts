@@ -53,16 +53,16 @@ export function openSettings(options: InstanceOptions): readonly (readonly [stri
 
 const profilerSettings = JSON.stringify(Object.fromEntries(profilerMetrics.map((name) => [name, 'true'])));
 
-/** The changeable settings of a fresh instance. */
-export function initialSettings(options: InstanceOptions): readonly string[] {
-  return [
+/** By name, what sets the changeable settings as a fresh instance has them. */
+export function initialSettings(options: InstanceOptions): ReadonlyMap<string, string> {
+  return new Map([
     // Answers must not depend on the machine: the session's own zone is set per statement.
-    "SET TimeZone = 'UTC'",
-    `SET threads = ${options.threads}`,
-    `SET memory_limit = '${engineMemory(options)}'`,
-    "SET disabled_optimizers = ''",
-    'SET preserve_insertion_order = true',
-  ];
+    ['TimeZone', "SET TimeZone = 'UTC'"],
+    ['threads', `SET threads = ${options.threads}`],
+    ['memory_limit', `SET memory_limit = '${engineMemory(options)}'`],
+    ['disabled_optimizers', "SET disabled_optimizers = ''"],
+    ['preserve_insertion_order', 'SET preserve_insertion_order = true'],
+  ]);
 }
 
 /** Statements that configure and lock, in the order in which they must run. */
@@ -79,7 +79,7 @@ export function lockStatements(options: InstanceOptions): readonly string[] {
     `SET temp_directory = ${quoteText(options.tempDirectory)}`,
     `SET max_temp_directory_size = '${options.tempDirectoryBytes}B'`,
     'SET allow_persistent_secrets = false',
-    ...initialSettings(options),
+    ...initialSettings(options).values(),
     // How far the engine runs ahead of the reader: more is faster and costs as much memory for every sleeper
     // (docs/decisions.md).
     "SET streaming_buffer_size = '8MB'",

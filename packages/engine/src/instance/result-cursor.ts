@@ -31,6 +31,8 @@ export interface CursorMessage {
   /** Whether `body` lies in the region. */
   readonly isInRegion: boolean;
   readonly rowCount: number;
+  /** See HostMessage. */
+  readonly isLast: boolean;
 }
 
 /** Everything that a cursor owns from now on. */
@@ -62,6 +64,8 @@ const framingBytes = 1024;
 export class ResultCursor {
   /** Encapsulated schema message. */
   readonly schema: Uint8Array;
+  /** A statement counts as started once it has them. */
+  readonly hasFirstRows = true;
   private readonly parts: CursorParts;
   private readonly plan: ArrayPlan;
   private readonly merge: BatchMerge;
@@ -184,6 +188,7 @@ export class ResultCursor {
       body: target.subarray(0, layout.bodyBytes),
       isInRegion,
       rowCount: layout.rowCount,
+      isLast: this.isAtEnd && this.current === undefined,
     };
   }
 
@@ -207,6 +212,7 @@ export class ResultCursor {
       body: target.subarray(0, layout.bodyBytes),
       isInRegion,
       rowCount: layout.rowCount,
+      isLast: false,
     };
   }
 

@@ -16,11 +16,23 @@ test('what a lease runs for every query is undone by name', () => {
   undo.note('CREATE OR REPLACE TEMPORARY MACRO now() AS 1');
   undo.note('CREATE OR REPLACE TEMPORARY MACRO "user"() AS 1');
   assert.equal(undo.isComplete, true);
-  assert.deepEqual(undo.statements(), [
+  const initial = new Map([
+    ['TimeZone', "SET TimeZone = 'UTC'"],
+    ['threads', 'SET threads = 1'],
+  ]);
+  assert.deepEqual(undo.statements(initial), [
+    'USE memory.main',
     'DETACH DATABASE IF EXISTS "my ""lake"""',
     'DROP MACRO IF EXISTS temp.now',
     'DROP MACRO IF EXISTS temp."user"',
+    "SET TimeZone = 'UTC'",
   ]);
+});
+
+test('what was not changed is not set back', () => {
+  const undo = new UndoList();
+  undo.note("COPY (SELECT 1) TO 'file'");
+  assert.deepEqual([undo.isComplete, undo.statements(new Map([['TimeZone', 'x']]))], [true, []]);
 });
 
 test('anything else makes the list incomplete', () => {
@@ -30,6 +42,7 @@ test('anything else makes the list incomplete', () => {
     'DROP VIEW "elsewhere"."s"."t"',
     'DROP TABLE t',
     'SET VARIABLE x = 1',
+    'SET threads = 2',
     'ATTACH \'file.db\' AS "x"',
     'CREATE MACRO f(a) AS a',
   ]) {

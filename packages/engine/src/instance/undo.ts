@@ -9,12 +9,18 @@ const changeIn = new RegExp(
   `^(?:CREATE (?:SCHEMA IF NOT EXISTS|VIEW|TABLE)|DROP (?:VIEW|TABLE)) (${identifier})\\.`,
 );
 const temporaryMacro = /^CREATE OR REPLACE TEMPORARY MACRO ("?\w+"?)\(\) AS /;
-/** Undone by the settings of a fresh instance, or nothing that an instance keeps (a file in the input folder). */
-const harmless = /^(?:USE |SET (?:TimeZone|disabled_optimizers|preserve_insertion_order) = |COPY \()/;
+const setting = /^SET (TimeZone|disabled_optimizers|preserve_insertion_order) = /;
+/** Nothing that an instance keeps: a file in one of its folders. */
+const harmless = /^COPY \(/;
+
+/** Back into the instance's own database: another one can be removed then. */
+export const goHome = 'USE memory.main';
 
 export class UndoList {
   readonly #attached = new Set<string>();
   readonly #macros = new Set<string>();
+  readonly #settings = new Set<string>();
+  #hasLeft = false;
   #isComplete = true;
 
   /** False once a statement ran whose traces this list does not know. */
@@ -27,8 +33,11 @@ export class UndoList {
     const [, catalog] = attach.exec(sql) ?? [];
     const [, owner] = changeIn.exec(sql) ?? [];
     const [, macro] = temporaryMacro.exec(sql) ?? [];
+    const [, name] = setting.exec(sql) ?? [];
     if (catalog !== undefined) this.#attached.add(catalog);
     else if (macro !== undefined) this.#macros.add(macro);
+    else if (name !== undefined) this.#settings.add(name);
+    else if (sql.startsWith('USE ')) this.#hasLeft = true;
     else if (owner !== undefined && this.#attached.has(owner)) return;
     else if (!harmless.test(sql)) this.#isComplete = false;
   }
@@ -38,11 +47,13 @@ export class UndoList {
     if (!this.#attached.has(`"${catalog?.replaceAll('"', '""')}"`)) this.#isComplete = false;
   }
 
-  /** In the order in which they must run, from inside the instance's own database. */
-  statements(): readonly string[] {
+  /** In the order in which they must run; `initial` has for settings the statements that set them as they were. */
+  statements(initial: ReadonlyMap<string, string>): readonly string[] {
     return [
+      ...(this.#hasLeft ? [goHome] : []),
       ...[...this.#attached].map((catalog) => `DETACH DATABASE IF EXISTS ${catalog}`),
       ...[...this.#macros].map((macro) => `DROP MACRO IF EXISTS temp.${macro}`),
+      ...[...this.#settings].flatMap((name) => initial.get(name) ?? []),
     ];
   }
 }

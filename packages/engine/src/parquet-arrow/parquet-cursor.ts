@@ -35,6 +35,7 @@ interface Column {
 
 export class ParquetCursor implements HostCursor {
   readonly schema: Uint8Array;
+  readonly hasFirstRows = true;
   private readonly files = new OpenFiles();
   private readonly memory = LinearMemory.borrow();
   private readonly columns: readonly Column[];
@@ -137,6 +138,7 @@ export class ParquetCursor implements HostCursor {
       body: target.subarray(0, layout.bodyBytes),
       isInRegion: fitting > 0,
       rowCount: sent,
+      isLast: false,
     };
   }
 

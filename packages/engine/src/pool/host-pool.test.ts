@@ -112,6 +112,24 @@ test('the same owner finds its instance clean, with its input files', () =>
     assert.deepEqual(readdirSync(second.inputDirectory), ['staged']);
   }));
 
+test('a lease that ends with a statement leaves its instance clean, whether the statement succeeds or not', () =>
+  withFakePool({ query: { hosts: 1, spareHosts: 0 } }, async (pool) => {
+    for (const sql of ['messages 2 10', 'messages 3 10', 'fail BINDING_ERROR no such column']) {
+      const first = await lease(pool);
+      const pid = await first.queryText('pid', []);
+      const last = first.query({ before: ['mark a'], sql, arrow: 'lossless', isLast: true });
+      if (sql.startsWith('fail')) await assert.rejects(last, hasCode('BINDING_ERROR'));
+      else {
+        await readNumbers(await last);
+        await assert.rejects(first.queryText('marks', []), hasCode('INTERNAL_ERROR'));
+      }
+      await first.release();
+      await using second = await lease(pool);
+      assert.equal(await second.queryText('pid', []), pid);
+      assert.equal(await second.queryText('marks', []), '');
+    }
+  }));
+
 test('input files above the budget do not stay', () =>
   withFakePool({ keptInputBytes: 10 }, async (pool) => {
     const first = await lease(pool);

@@ -64,19 +64,20 @@ export class HostLease implements EngineLease {
   }
 
   async query(query: EngineQuery): Promise<EngineResult> {
-    const { before = [], sql, arrow } = query;
-    return await this.#stream({ op: 'query', before, sql, arrow }, query.parameters, query);
+    const { before = [], sql, arrow, isLast = false } = query;
+    return await this.#stream({ op: 'query', before, sql, arrow, isLast }, query.parameters, query);
   }
 
   async readParquet(read: ParquetRead): Promise<EngineResult> {
-    const request = { op: 'readParquet', schemaBytes: read.schema.length } as const;
+    const { schema, isLast = false } = read;
+    const request = { op: 'readParquet', schemaBytes: schema.length, isLast } as const;
     return await this.#stream(request, encodeParquetRead(read), read);
   }
 
   async #stream(
     request: RequestOf,
     body: Uint8Array | undefined,
-    options: Pick<EngineQuery, 'signal' | 'onProgress'>,
+    options: Pick<EngineQuery, 'signal' | 'onProgress' | 'isLast'>,
   ): Promise<EngineResult> {
     const { slots } = this.#options.host.process;
     let onSchema: (schema: Buffer) => void = () => undefined;
@@ -110,6 +111,7 @@ export class HostLease implements EngineLease {
     let profile: SerializedProfile | undefined;
     const finished = operation.answer.then(({ answer }) => {
       profile = expectAnswer(answer, 'result').profile;
+      this.#options.host.isReset = options.isLast ?? false;
       buffer.end();
     });
     finished.catch((error: unknown) => buffer.fail(QueryError.from(error)));
@@ -191,9 +193,10 @@ export class HostLease implements EngineLease {
     throwIfAborted(signal);
     if (this.#operation?.isEnding) await this.#operation.settled;
     throwIfAborted(signal);
-    if (this.#release !== undefined)
+    const { host } = this.#options;
+    if (this.#release !== undefined || host.isReset)
       throw new QueryError('INTERNAL_ERROR', 'The engine lease has been released.');
-    const operation = this.#options.host.process.begin(request, body, receiver);
+    const operation = host.process.begin(request, body, receiver);
     this.#operation = operation;
     operation.answer.catch(() => {
       if (operation.mustRecycle) this.#options.host.isSpent = true;

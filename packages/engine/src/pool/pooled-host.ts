@@ -21,6 +21,8 @@ export class PooledHost {
   owner: string | undefined;
   /** The instance is not to be used again. */
   isTainted = false;
+  /** The instance was prepared for its next lease with the last statement. */
+  isReset = false;
   /** The process is not to be used again. */
   isSpent = false;
   leaseCount = 0;
@@ -72,7 +74,8 @@ export class PooledHost {
     const isTooMuch = (await directoryBytes(this.inputDirectory)) > this.#keptInputBytes;
     if (isTooMuch) await emptyFolder(this.inputDirectory);
     await this.#emptyOutput();
-    await this.process.prepare('reset');
+    if (!this.isReset) await this.process.prepare('reset');
+    this.isReset = false;
   }
 
   /** Opens another instance, for anyone; nothing is left of the former owner's files. */
@@ -80,6 +83,7 @@ export class PooledHost {
     await emptyFolder(this.inputDirectory);
     await this.#emptyOutput();
     await this.process.prepare('open');
+    this.isReset = false;
     this.isTainted = false;
   }
 

@@ -207,9 +207,12 @@ class SplitsOnLease {
         ? [...setup, ...this.#bindSql(ready.table, ready.rows.staged)]
         : setup;
     };
-    const result = await startStatement(this.#fragment, onlyTable, bind).catch((error: unknown) => {
-      throw namingOriginalFiles(error, stagedGroups(all));
-    });
+    const isLast = index + 1 >= this.#request.splits.length;
+    const result = await startStatement(this.#fragment, onlyTable, { bind, isLast }).catch(
+      (error: unknown) => {
+        throw namingOriginalFiles(error, stagedGroups(all));
+      },
+    );
     const running: RunningSplit = {
       index,
       staged: all,
@@ -217,7 +220,6 @@ class SplitsOnLease {
       stagingMs: Math.max(stagingMs, ready?.stagingMs ?? 0),
       engineMs: 0,
     };
-    const isLast = index + 1 >= this.#request.splits.length;
     this.#engineDone = result.engineDone.then(async () => {
       running.engineMs = performance.now() - began;
       // What has not been read yet stays readable.

@@ -112,9 +112,7 @@ function checkedRows(
 ): { readonly rows: string; readonly planned: readonly PlannedColumn[] } {
   const from = `FROM (\n${withoutSemicolon(query)}\n)`;
   const sources = columns.map(({ field, position }, index) =>
-    position === undefined
-      ? `${constantSql(plainDefault(field.writeDefault), field.type)} AS s${index}`
-      : `#${position + 1} AS s${index}`,
+    position === undefined ? `${leftOutSql(field)} AS s${index}` : `#${position + 1} AS s${index}`,
   );
   const casts = columns.map(({ field }, index) => castSql(field, `s${index}`));
   const checks = columns.map(
@@ -133,6 +131,11 @@ function checkedRows(
       };
     }),
   };
+}
+
+/** What a row has in a column that the statement leaves out. Throws UNSUPPORTED_TABLE_FEATURE. */
+export function leftOutSql({ writeDefault, type }: NestedField): string {
+  return constantSql(plainDefault(writeDefault), type);
 }
 
 /** Numbers of metadata keep their digits in an object. */

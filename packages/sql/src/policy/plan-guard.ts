@@ -2,9 +2,9 @@
  * What must hold of an optimised plan in which policies hide rows of tables. Policies are views; what the user says must not
  * be computed of rows that they hide. The plan of a view alone says what is the policy's own.
  */
-import type { PlanExpression } from '../plan/plan-expression.js';
+import type { CastExpression, PlanExpression } from '../plan/plan-expression.js';
 import type { PlanTableFilter } from '../plan/plan-filter.js';
-import type { PlanNode } from '../plan/plan-node.js';
+import type { GetNode, PlanNode } from '../plan/plan-node.js';
 import { inputsOf } from '../plan/read-plan.js';
 import { originsOf } from '../scan/column-origin.js';
 import { referencesOf } from '../stages/narrow-plan.js';
@@ -24,61 +24,102 @@ export type GuardProblem =
   /** The barrier itself does not hold. */
   | 'broken';
 
-/**
- * Undefined: nothing of the user stands in or below a policy's filter. `guarded`: stub files of tables whose rows are not all
- * the user's to see.
- */
-export function guardProblem(
-  plan: PlanNode,
-  views: readonly GuardingView[],
-  guarded: ReadonlySet<string>,
-): GuardProblem | undefined {
-  const own = new Set(views.flatMap((view) => conditionsOf(view.plan)));
-  const plain = new Set(
-    views.filter((view) => !view.hasBarrier).flatMap((view) => guardedIn(view.plan, guarded)),
-  );
-  const depths = barrierDepths(views, guarded);
-  if (depths === undefined) return 'broken';
-  let problem: GuardProblem | undefined;
-  for (const { file, path } of guardedScans(plan, guarded)) {
-    if (plain.has(file)) continue;
-    const depth = depths.get(file);
-    const barriers = path.filter(isBarrier).toReversed();
-    const top = depth === undefined ? undefined : barriers[depth - 1];
-    if (top === undefined || !conditionsOf(top).every((condition) => own.has(condition))) problem = 'broken';
-  }
-  if (problem !== undefined) return problem;
-  if (plain.size === 0) return undefined;
-  const named = new Set(views.filter((view) => !view.hasBarrier).flatMap((view) => namedBelow(view.plan)));
-  return isLeakproofPlan(plan, named) ? undefined : 'needs-barrier';
+export interface BarrierDepth {
+  readonly least: number;
+  readonly most: number;
 }
 
-/** By stub file, how many barriers stand above its scan in the view that has it with the fewest. */
+/** What the views of a statement's policies say by themselves. Scans are told by the names of their stubs. */
+export interface GuardFacts {
+  /** Tables whose rows are not all the user's to see. */
+  readonly guarded: ReadonlySet<string>;
+  /** How many barriers stand above its scan, in the views that have it behind the fewest and the most. */
+  readonly depths: ReadonlyMap<string, BarrierDepth>;
+  /** Those that views without a barrier read. */
+  readonly plain: ReadonlySet<string>;
+  /** All that views compute. */
+  readonly own: ReadonlySet<string>;
+  /** Conditions of views without a barrier, on columns by their names. */
+  readonly named: ReadonlySet<string>;
+  /** Whether these have any, named or not. */
+  readonly hasConditions: boolean;
+}
+
+/** `guarded`: stub files. Undefined where a barrier is not where it is to be. */
+export function guardFacts(
+  views: readonly GuardingView[],
+  guarded: Iterable<string>,
+): GuardFacts | undefined {
+  const stubs = new Set([...guarded].map(stubOf));
+  const plain = views.filter((view) => !view.hasBarrier);
+  const depths = barrierDepths(views, stubs);
+  if (depths === undefined) return undefined;
+  const conditions = plain.flatMap((view) => conditionsBelow(view.plan));
+  return {
+    guarded: stubs,
+    depths,
+    plain: new Set(plain.flatMap((view) => guardedIn(view.plan, stubs))),
+    own: new Set(views.flatMap((view) => conditionsOf(view.plan))),
+    named: new Set(conditions.map(({ text }) => text).filter((text) => text !== '')),
+    hasConditions: conditions.length > 0,
+  };
+}
+
+/** Undefined: nothing of the user stands in or below a policy's filter. */
+export function guardProblem(plan: PlanNode, facts: GuardFacts): GuardProblem | undefined {
+  const { guarded, depths, plain, own } = facts;
+  for (const { stub, path } of guardedScans(plan, guarded)) {
+    if (plain.has(stub)) continue;
+    const top = barrierAbove(path, depths.get(stub)?.least);
+    if (top === undefined || !conditionsOf(top).every((condition) => own.has(condition))) return 'broken';
+  }
+  return isLeakproofAbove(plan, facts) ? undefined : 'needs-barrier';
+}
+
+/** What views without a barrier need of the plan around them. */
+export function isLeakproofAbove(plan: PlanNode, { plain, named, hasConditions }: GuardFacts): boolean {
+  if (plain.size === 0) return true;
+  return !(hasConditions && castsField(plan)) && isLeakproofPlan(plan, named);
+}
+
+/** Stub files have names of their own, in whatever folder of whichever host they lie. */
+export function stubOf(file: string): string {
+  return file.slice(file.lastIndexOf('/') + 1);
+}
+
+/** The one of so many barriers, from below. */
+export function barrierAbove(path: readonly PlanNode[], depth: number | undefined): PlanNode | undefined {
+  return depth === undefined ? undefined : path.filter(isBarrier).toReversed()[depth - 1];
+}
+
 function barrierDepths(
   views: readonly GuardingView[],
   guarded: ReadonlySet<string>,
-): ReadonlyMap<string, number> | undefined {
-  const depths = new Map<string, number>();
-  for (const { plan, hasBarrier } of views)
-    for (const { file, path } of guardedScans(plan, guarded)) {
+): ReadonlyMap<string, BarrierDepth> | undefined {
+  const depths = new Map<string, BarrierDepth>();
+  for (const { plan, hasBarrier } of views) {
+    if (!hasBarrier) continue;
+    for (const { stub, path } of guardedScans(plan, guarded)) {
       const count = path.filter(isBarrier).length;
-      if (hasBarrier && count === 0) return undefined;
-      depths.set(file, Math.min(count, depths.get(file) ?? count));
+      if (count === 0) return undefined;
+      const { least, most } = depths.get(stub) ?? { least: count, most: count };
+      depths.set(stub, { least: Math.min(count, least), most: Math.max(count, most) });
     }
+  }
   return depths;
 }
 
-function guardedIn(plan: PlanNode, guarded: ReadonlySet<string>): readonly string[] {
-  if (plan.kind === 'get') return plan.files.filter((file) => guarded.has(file));
+export function guardedIn(plan: PlanNode, guarded: ReadonlySet<string>): readonly string[] {
+  if (plan.kind === 'get') return plan.files.map(stubOf).filter((stub) => guarded.has(stub));
   return inputsOf(plan).flatMap((input) => guardedIn(input, guarded));
 }
 
-/** Each scan of a guarded table, with what stands above it. */
-function guardedScans(plan: PlanNode, guarded: ReadonlySet<string>) {
+/** Each scan of these tables, with what stands above it. */
+export function guardedScans(plan: PlanNode, guarded: Pick<ReadonlySet<string>, 'has'>) {
   return pathsToScans(plan).flatMap((path) => {
     const get = path.at(-1);
-    const file = get?.kind === 'get' ? get.files[0] : undefined;
-    return file !== undefined && guarded.has(file) ? [{ file, path }] : [];
+    const stub = get?.kind === 'get' && get.files[0] !== undefined ? stubOf(get.files[0]) : undefined;
+    return stub !== undefined && guarded.has(stub) ? [{ stub, path }] : [];
   });
 }
 
@@ -89,25 +130,31 @@ function pathsToScans(node: PlanNode, above: readonly PlanNode[] = []): readonly
   return node.kind === 'get' ? [path, ...below] : below;
 }
 
-/** All that is computed at and below a node, without regard to what references mean. */
-function conditionsOf(node: PlanNode): readonly string[] {
+/**
+ * What is computed at and below a node, without regard to what references mean; but for what no value can fail, such as the
+ * bound that the first rows in an order have reached, or a field of a struct.
+ */
+export function conditionsOf(node: PlanNode): readonly string[] {
+  const filters = node.kind === 'get' ? scanConditions(node) : [];
   return [
     ...expressionsOf(node)
-      .filter(({ kind }) => kind !== 'reference' && kind !== 'constant')
+      .filter((each) => !isLeakproof(each))
       .map((each) => conditionText(each)),
-    ...(node.kind === 'get' ? node.filters.map(({ filter }) => conditionText(filter)) : []),
+    ...filters.filter(({ filter }) => !isLeakproofFilter(filter)).map(({ filter }) => conditionText(filter)),
     ...inputsOf(node).flatMap(conditionsOf),
   ];
 }
 
 /**
  * Whether all conditions of the plan are leakproof, or a policy's own: then it does not matter which of them a row meets
- * first. What projections, groups and aggregates compute they compute of rows that are left; a condition above that asks
- * for it would have been moved below, where it is seen.
+ * first. What groups and aggregates compute they compute of rows that are left. So do projections, unless a filter stands
+ * above them, which may be the policy's: the engine takes filters up through INTERSECT and EXCEPT, and leaves them there.
  */
-function isLeakproofPlan(node: PlanNode, own: ReadonlySet<string>): boolean {
+function isLeakproofPlan(node: PlanNode, own: ReadonlySet<string>, isBelowFilter = false): boolean {
   const here = (): boolean => {
     switch (node.kind) {
+      case 'projection':
+        return !isBelowFilter || node.expressions.every(isLeakproof);
       case 'get':
       case 'filter':
         return namedConditions(node).every(
@@ -128,7 +175,25 @@ function isLeakproofPlan(node: PlanNode, own: ReadonlySet<string>): boolean {
         return true;
     }
   };
-  return here() && inputsOf(node).every((input) => isLeakproofPlan(input, own));
+  // No filter is taken through an aggregate.
+  const isBelow = node.kind === 'filter' || (isBelowFilter && node.kind !== 'aggregate');
+  return here() && inputsOf(node).every((input) => isLeakproofPlan(input, own, isBelow));
+}
+
+/**
+ * Of all that a plan is made of. The engine takes casts of a struct's fields down to the scan, below filters that the scan does
+ * not take itself; which these are the files of the table decide, not the stubs.
+ */
+function castsField(part: unknown): boolean {
+  if (Array.isArray(part)) return part.some(castsField);
+  if (typeof part !== 'object' || part === null) return false;
+  if (isFallibleCast(part) && part.child.kind === 'function' && part.child.name.startsWith('struct_extract'))
+    return true;
+  return Object.values(part).some(castsField);
+}
+
+function isFallibleCast(part: object): part is CastExpression {
+  return 'kind' in part && part.kind === 'cast' && !isLeakproof(part as CastExpression);
 }
 
 interface NamedCondition {
@@ -138,15 +203,24 @@ interface NamedCondition {
   readonly condition?: PlanExpression;
 }
 
+/** One by one: the engine joins what a policy and a statement say of one column. */
+function scanConditions({ filters }: GetNode): GetNode['filters'] {
+  return filters.flatMap(({ column, filter }) =>
+    conjunctsOf(filter).map((each) => ({ column, filter: each })),
+  );
+}
+
+function conjunctsOf(filter: PlanTableFilter): readonly PlanTableFilter[] {
+  return filter.kind === 'and' ? filter.children.flatMap(conjunctsOf) : [filter];
+}
+
 /** Of a scan and of a filter; nothing that is computed between a condition and its table has a name. */
 function namedConditions(node: PlanNode): readonly NamedCondition[] {
   if (node.kind === 'get')
-    return node.filters.flatMap(({ column, filter }) =>
-      conjunctsOf(filter).map((each) => ({
-        text: JSON.stringify([node.files, node.names[column], conditionText(each)]),
-        isSafe: isLeakproofFilter(each),
-      })),
-    );
+    return scanConditions(node).map(({ column, filter }) => ({
+      text: JSON.stringify([node.files.map(stubOf), node.names[column], conditionText(filter)]),
+      isSafe: isLeakproofFilter(filter),
+    }));
   if (node.kind !== 'filter') return [];
   const origins = originsOf(node.child);
   return node.expressions.map((condition) => {
@@ -154,20 +228,14 @@ function namedConditions(node: PlanNode): readonly NamedCondition[] {
     const text = conditionText(condition, (index) => {
       const origin = origins(index);
       isNamed &&= origin !== undefined;
-      return JSON.stringify([origin?.get.files, origin?.path]);
+      return JSON.stringify([origin?.get.files.map(stubOf), origin?.path]);
     });
     return { text: isNamed ? text : '', isSafe: isLeakproof(condition), condition };
   });
 }
 
-/** A policy's condition and one of the statement, which a scan asks of one column as one. */
-function conjunctsOf(filter: PlanTableFilter): readonly PlanTableFilter[] {
-  return filter.kind === 'and' ? filter.children.flatMap(conjunctsOf) : [filter];
-}
-
-function namedBelow(node: PlanNode): readonly string[] {
-  const texts = namedConditions(node).flatMap(({ text }) => (text === '' ? [] : [text]));
-  return [...texts, ...inputsOf(node).flatMap(namedBelow)];
+function conditionsBelow(node: PlanNode): readonly NamedCondition[] {
+  return [...namedConditions(node), ...inputsOf(node).flatMap(conditionsBelow)];
 }
 
 /** A condition on what an aggregate answers stays above it, whatever it computes. */

@@ -7,6 +7,7 @@ import { mapInputs } from '../plan/map-inputs.js';
 import type { GetNode, JoinNode, JoinType, OrderNode, PlanNode } from '../plan/plan-node.js';
 import { inputsOf } from '../plan/read-plan.js';
 import { type PlannedScan, scansByNode } from '../scan/scan-requests.js';
+import type { LevelOfScan } from './hidden-rows.js';
 import { narrowPlan } from './narrow-plan.js';
 import { type SplitAggregate, splitAggregate } from './partial-aggregate.js';
 import { checkPlacement, divisibleSides, isBarrier, isCorrelated, isRepeatable } from './plan-facts.js';
@@ -18,10 +19,14 @@ export interface StagePlanOptions {
   readonly names: readonly string[];
   /** That would be read for the scan. */
   bytesOf(scan: PlannedScan): number;
-  /** Rows of a join's other side that may be handed to every fragment, in bytes of what is scanned for them. */
+  /** Of its rows where they are handed on. Absent: as many as would be read. */
+  rowBytesOf?(scan: PlannedScan): number;
+  /** Rows of a join's other side that may be handed to every fragment, in bytes of the rows that are scanned for them. */
   readonly mayBroadcastBytes: number;
   /** A scan of no more than this is read whole wherever it is needed. */
   readonly readWholeBytes?: number;
+  /** Where policies hide rows of scans behind barriers. */
+  readonly levelOfScan?: LevelOfScan;
 }
 
 /** Rows that are those of all parts of a scan together; without one, rows as they are. */
@@ -37,15 +42,25 @@ export function stagePlan(plan: PlanNode, options: StagePlanOptions): StagedPlan
   checkPlacement(plan);
   const narrowed = narrowPlan(plainUnions(plan));
   const scans = scansByNode(narrowed);
-  const writer = createStageWriter(scans);
-  const bytes = new Map([...scans].map(([get, scan]) => [get, options.bytesOf(scan)]));
-  const stager = createStager(bytes, options, writer.add);
+  const writer = createStageWriter(scans, options.levelOfScan ?? (() => 0));
+  const sizes = new Map(
+    [...scans].map(([get, scan]) => {
+      const bytes = options.bytesOf(scan);
+      return [get, { bytes, rowBytes: options.rowBytesOf?.(scan) ?? bytes }];
+    }),
+  );
+  const stager = createStager(sizes, options, writer.add);
   const last = stager.gather(narrowed);
   return writer.finish(last, options.names);
 }
 
+interface ScanSize {
+  readonly bytes: number;
+  readonly rowBytes: number;
+}
+
 function createStager(
-  bytes: ReadonlyMap<GetNode, number>,
+  sizes: ReadonlyMap<GetNode, ScanSize>,
   { mayBroadcastBytes, readWholeBytes = defaultReadWholeBytes }: StagePlanOptions,
   addStage: (node: PlanNode, split: GetNode | undefined) => PlanNode,
 ) {
@@ -195,13 +210,13 @@ function createStager(
     }
   }
 
-  /** The bytes of the largest scan by which the rows of `node` can be divided; 0 when there is none. */
+  /** What the rows of the largest scan take by which the rows of `node` can be divided; 0 when there is none. */
   function reach(node: PlanNode): number {
     if (isCorrelated(node)) return 0;
     switch (node.kind) {
       case 'get': {
-        const size = bytes.get(node) ?? 0;
-        return size > readWholeBytes ? size : 0;
+        const { bytes = 0, rowBytes = 0 } = sizes.get(node) ?? {};
+        return bytes > readWholeBytes ? Math.max(1, rowBytes) : 0;
       }
       case 'projection':
       case 'filter':
@@ -239,11 +254,11 @@ function createStager(
     )?.side;
   }
 
-  /** What is scanned for rows that may all have to be handed on: a few rows weigh nothing. */
+  /** What the rows take that are scanned for rows that may all have to be handed on: a few rows weigh nothing. */
   function weight(node: PlanNode): number {
     switch (node.kind) {
       case 'get':
-        return bytes.get(node) ?? 0;
+        return sizes.get(node)?.rowBytes ?? 0;
       case 'aggregate':
         return node.groups.length === 0 ? 0 : weight(node.child);
       case 'top-n':

@@ -6,8 +6,15 @@ import { printType } from '../print/print-value.js';
 import { columnName, type Relation } from '../print/relation.js';
 import type { PlannedScan } from '../scan/scan-requests.js';
 import { quoteIdentifier } from '../text/literals.js';
+import { createHiddenRows, type LevelOfScan } from './hidden-rows.js';
 import { getsOf, stagesReadBy } from './plan-facts.js';
-import { type Stage, type StageColumn, type StagedPlan, stageNamespace } from './staged-plan.js';
+import {
+  type Stage,
+  type StageColumn,
+  type StagedPlan,
+  type StageGuard,
+  stageNamespace,
+} from './staged-plan.js';
 
 export interface StageWriter {
   /** Answers what stands for the stage's rows in the plan above. */
@@ -18,7 +25,11 @@ export interface StageWriter {
 
 const placeholder: LogicalType = { kind: 'plain', id: 'INTEGER' };
 
-export function createStageWriter(scans: ReadonlyMap<GetNode, PlannedScan>): StageWriter {
+export function createStageWriter(
+  scans: ReadonlyMap<GetNode, PlannedScan>,
+  levelOfScan: LevelOfScan,
+): StageWriter {
+  const hidden = createHiddenRows(levelOfScan);
   const scanNames = new Map([...scans.keys()].map((get, index) => [get, `scan_${index + 1}`]));
   const nameOf = (get: GetNode) => {
     const name = scanNames.get(get);
@@ -27,6 +38,26 @@ export function createStageWriter(scans: ReadonlyMap<GetNode, PlannedScan>): Sta
   };
   const names: PrintNames = { scan: (get) => tableName(nameOf(get)), stage: tableName };
   const stages: Stage[] = [];
+
+  const guardOf = (
+    node: PlanNode,
+    gets: readonly GetNode[],
+    inputs: readonly string[],
+  ): StageGuard | undefined => {
+    const levels: readonly (readonly [string, number])[] = [
+      ...gets.map((get) => [nameOf(get), levelOfScan(get)] as const),
+      ...inputs.map(
+        (name) => [name, stages.find((stage) => stage.name === name)?.guard?.level ?? 0] as const,
+      ),
+    ];
+    const reads = new Map(levels.filter(([, level]) => level > 0));
+    if (reads.size === 0) return undefined;
+    const barriers = hidden.barriersOf(node).map(({ barrier, level }) => ({
+      level,
+      sql: printPlan(barrier, names).sql,
+    }));
+    return { level: hidden.levelOf(node), reads, barriers };
+  };
 
   const write = (
     node: PlanNode,
@@ -38,14 +69,19 @@ export function createStageWriter(scans: ReadonlyMap<GetNode, PlannedScan>): Sta
       throw new NotPrintable('an answer with other columns than its plan');
     const name = columnNames === undefined ? `stage_${stages.length + 1}` : 'answer';
     const columns = stageColumns(relation, columnNames);
-    const read = [...new Set(getsOf(node))].filter((get) => get !== split);
+    const gets = [...new Set(getsOf(node))];
+    const read = gets.filter((get) => get !== split);
+    const inputs = [...new Set(stagesReadBy(node))];
+    const guard = guardOf(node, gets, inputs);
+    hidden.define(name, guard?.level ?? 0);
     stages.push({
       name,
       sql: stageSql(relation, columns),
       columns,
       split: split && nameOf(split),
       scans: read.map(nameOf),
-      inputs: [...new Set(stagesReadBy(node))],
+      inputs,
+      ...(guard !== undefined && { guard }),
     });
     return { name, relation };
   };
@@ -58,6 +94,7 @@ export function createStageWriter(scans: ReadonlyMap<GetNode, PlannedScan>): Sta
     finish: (node, columnNames) => {
       if (!stages.some(({ split }) => split !== undefined))
         throw new NotPrintable('nothing that is worth dividing');
+      if (hidden.levelOf(node) > 0) throw new NotPrintable('an answer that a policy has yet to look at');
       write(node, undefined, columnNames);
       const used = new Set(
         stages.flatMap(({ scans: read, split }) => (split === undefined ? read : [split, ...read])),

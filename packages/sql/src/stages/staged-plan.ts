@@ -26,6 +26,17 @@ export interface Stage {
   readonly scans: readonly string[];
   /** Earlier stages whose rows it reads, all of them in every run. */
   readonly inputs: readonly string[];
+  /** Where it reads what policies hide behind barriers. */
+  readonly guard?: StageGuard;
+}
+
+export interface StageGuard {
+  /** Barriers that its rows have yet to pass, in stages behind it: until then all that is computed of them is the policies'. */
+  readonly level: number;
+  /** By scan and stage that it reads: the barriers that its rows have to pass. */
+  readonly reads: ReadonlyMap<string, number>;
+  /** The barriers in it by their levels below, each a text with what stands below it. */
+  readonly barriers: readonly { readonly level: number; readonly sql: string }[];
 }
 
 export interface StagedPlan {

@@ -195,7 +195,9 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
     try {
       throwIfClosed();
       const rowCount = await withLogContext({ query_id: queryId }, () =>
-        withSpan('svc.query', {}, () => work({ session, queryId, signal: link.signal })),
+        withSpan('svc.query', {}, () =>
+          work({ session, queryId, signal: link.signal, onPolicies: query.applied }),
+        ),
       );
       query.finish();
       return rowCount;
@@ -309,7 +311,7 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
     schemas: async (session, catalog, schemaPattern, context) => {
       const matches = compileLikePattern(schemaPattern);
       const rows: { catalog: string; schema: string }[] = [];
-      const catalogs = planner.catalogsOf(session);
+      const catalogs = readableCatalogs(planner, session);
       for (const name of catalogs.names) {
         if (catalog !== undefined && catalog !== name) continue;
         const namespaces = await catalogs.get(name).catalog.listNamespaces([], { signal: context.signal });

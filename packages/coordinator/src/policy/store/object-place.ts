@@ -2,7 +2,7 @@
 import { QueryError } from '@svc/base';
 import type { ObjectStore } from '@svc/lake';
 import { maxDocumentBytes } from './rule-document.js';
-import type { PlacedText, RulePlace } from './rule-place.js';
+import type { PlacedDocument, RulePlace } from './rule-place.js';
 
 /** Another coordinator may write between asking for the version and reading; not often. */
 const maxReads = 5;
@@ -28,13 +28,13 @@ export function createObjectPlace(
     }
   }
 
-  async function read(signal: AbortSignal): Promise<PlacedText | undefined> {
+  async function read(signal: AbortSignal): Promise<PlacedDocument | undefined> {
     for (let reads = 1; ; reads++) {
       const found = await version(signal);
       if (found === undefined) return undefined;
       try {
         const bytes = await store.read(location, { signal, version: found });
-        return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), version: found };
+        return { bytes, version: found };
       } catch (error) {
         const isPassing = error instanceof QueryError && error.code === 'STORAGE_ERROR';
         if (!isPassing || reads === maxReads) throw error;

@@ -13,7 +13,7 @@ import {
   privileges,
   publicRole,
 } from '../policy.js';
-import { type RuleFields, ruleFields } from './rule-fields.js';
+import { type RuleFields, ruleFields, shownName } from './rule-fields.js';
 
 export type Rules = Pick<PolicySet, 'policies' | 'grants'>;
 
@@ -30,6 +30,8 @@ export interface RuleDocumentOptions {
 const documentVersion = 1;
 /** A document above this is not read. */
 export const maxDocumentBytes = 64 * 2 ** 20;
+/** In characters. */
+export const maxExpressionLength = 32 * 1024;
 
 /** Throws CONFIGURATION_ERROR naming the source and the place in it. */
 export function readRuleDocument(document: unknown, options: RuleDocumentOptions): Rules {
@@ -42,7 +44,7 @@ export function readRuleDocument(document: unknown, options: RuleDocumentOptions
   fields.end();
   const names = new Set<string>();
   for (const { name } of policies) {
-    if (names.has(name.toLowerCase())) throw fields.error(`there are two policies ${JSON.stringify(name)}`);
+    if (names.has(name.toLowerCase())) throw fields.error(`there are two policies ${shownName(name)}`);
     names.add(name.toLowerCase());
   }
   return { policies, grants };
@@ -89,11 +91,13 @@ function readRule(fields: RuleFields): Policy['rule'] {
 }
 
 function expressionOf(fields: RuleFields, key: string, text: string): string {
+  if (text.length > maxExpressionLength)
+    throw fields.error(`\`${key}\` has more than ${maxExpressionLength} characters`);
   try {
     return policyExpression(text);
   } catch (error) {
     // Files are read by other people than expressions are for: the message does not quote it.
-    if (error instanceof QueryError && error.code === 'SYNTAX_ERROR')
+    if (error instanceof QueryError && error.category === 'user')
       throw fields.error(`\`${key}\` is not one expression of SQL`);
     throw error;
   }
@@ -116,7 +120,7 @@ function readTarget(fields: RuleFields, { catalogs }: RuleDocumentOptions): Poli
   const catalog = fields.optionalString('catalog') ?? catalogs[0] ?? '';
   if (!catalogs.some((known) => known.toLowerCase() === catalog.toLowerCase()))
     throw fields.error(
-      `it is about catalog ${JSON.stringify(catalog)}, but there is only ${catalogs.map((each) => JSON.stringify(each)).join(', ')}`,
+      `it is about catalog ${shownName(catalog)}, but there is only ${catalogs.map((each) => JSON.stringify(each)).join(', ')}`,
     );
   const schema = fields.string('schema');
   const table = fields.optionalString('table');

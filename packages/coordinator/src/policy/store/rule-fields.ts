@@ -64,7 +64,7 @@ export function ruleFields(value: unknown, source: string, pathOf = () => ''): R
     end() {
       const unknown = Object.keys(fields).find((key) => !asked.has(key));
       if (unknown !== undefined)
-        throw error(`there is no key \`${unknown.slice(0, 100)}\`: there are ${[...asked].join(', ')}`);
+        throw error(`there is no key ${shownName(unknown)}: there are ${[...asked].join(', ')}`);
     },
     error,
   };
@@ -78,10 +78,13 @@ export function ruleError(source: string, path: string, problem: string): QueryE
   );
 }
 
+/** A name of the document for messages, which may be as long and as strange as its writer liked. */
+export function shownName(name: string): string {
+  return JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name);
+}
+
 /** As messages name it: `policies[3] ("eu_only")`. */
 function itemPath(key: string, index: number, value: unknown): string {
   const name = (value as { readonly name?: unknown } | null)?.name;
-  return typeof name === 'string'
-    ? `${key}[${index}] (${JSON.stringify(name.slice(0, 100))})`
-    : `${key}[${index}]`;
+  return typeof name === 'string' ? `${key}[${index}] (${shownName(name)})` : `${key}[${index}]`;
 }

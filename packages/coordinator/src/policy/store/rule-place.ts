@@ -5,7 +5,7 @@ export interface RulePlace {
   /** Whether others write there too, so that it has to be looked at again and again. */
   readonly isShared: boolean;
   /** Undefined: there is none. Throws STORAGE_ERROR and the like. */
-  read(signal: AbortSignal): Promise<PlacedText | undefined>;
+  read(signal: AbortSignal): Promise<PlacedDocument | undefined>;
   /** Less than reading: what `version` would be. */
   version(signal: AbortSignal): Promise<string | undefined>;
   /**
@@ -15,8 +15,8 @@ export interface RulePlace {
   write(text: string, replaced: string | undefined, signal: AbortSignal): Promise<string>;
 }
 
-export interface PlacedText {
-  readonly text: string;
-  /** Another text has another one. */
+export interface PlacedDocument {
+  readonly bytes: Uint8Array;
+  /** Other bytes have another one. */
   readonly version: string;
 }

@@ -1,14 +1,15 @@
 /** The rules that SQL made: as they were read or written last, in memory, and durable in one place. */
 import { delay, QueryError } from '@svc/base';
 import {
+  maxDocumentBytes,
   noRules,
   printRuleDocument,
   type RuleDocumentOptions,
   type Rules,
   readRuleDocument,
 } from './rule-document.js';
-import { ruleError } from './rule-fields.js';
-import type { PlacedText, RulePlace } from './rule-place.js';
+import type { RulePlace } from './rule-place.js';
+import { parseRuleJson } from './rule-text.js';
 
 export interface RuleStore {
   current(): Rules;
@@ -56,7 +57,10 @@ export async function openRuleStore(
   async function read(stop = signal): Promise<Held> {
     const placed = await place.read(stop);
     if (placed === undefined) return { rules: noRules, version: undefined };
-    return { rules: readRuleDocument(parseText(placed), documentOptions), version: placed.version };
+    return {
+      rules: readRuleDocument(parseRuleJson(placed.bytes, place.name), documentOptions),
+      version: placed.version,
+    };
   }
 
   /** Rules that were there do not go away by themselves: a document that vanished is an accident, not an empty one. */
@@ -80,8 +84,14 @@ export async function openRuleStore(
       held = await readAgain(stop);
       const edited = edit(held.rules);
       if (edited === held.rules) return;
+      const text = printRuleDocument(edited);
+      if (Buffer.byteLength(text) > maxDocumentBytes)
+        throw new QueryError(
+          'INVALID_ARGUMENT',
+          `All policies and grants together would take more than ${maxDocumentBytes} bytes, which is not read again.`,
+        );
       try {
-        const version = await place.write(printRuleDocument(edited), held.version, stop);
+        const version = await place.write(text, held.version, stop);
         held = { rules: edited, version };
         return;
       } catch (error) {
@@ -90,14 +100,6 @@ export async function openRuleStore(
       }
       // Those who lost at the same time try again at different times.
       await delay(retryDelayMs * (1 + Math.random()) * tries, stop);
-    }
-  }
-
-  function parseText({ text }: PlacedText): unknown {
-    try {
-      return JSON.parse(text);
-    } catch {
-      throw ruleError(place.name, '', 'it is not JSON');
     }
   }
 }

@@ -1,8 +1,8 @@
 /** The rules that an operator writes (`policy.rules_file`). Looked at again and again: no watcher tells of every way to replace a file. */
-import { readFile } from 'node:fs/promises';
-import { parseTomlDocument, QueryError } from '@svc/base';
-import { versionOf } from './file-place.js';
+import { QueryError } from '@svc/base';
+import { readRules, versionOf } from './file-place.js';
 import { type RuleDocumentOptions, type Rules, readRuleDocument } from './rule-document.js';
+import { parseRuleToml } from './rule-text.js';
 
 export interface RulesFile {
   current(): Rules;
@@ -39,9 +39,7 @@ export async function openRulesFile(
   async function read(): Promise<Rules> {
     if (takenVersion === undefined)
       throw new QueryError('CONFIGURATION_ERROR', `\`policy.rules_file\` ${path} does not exist.`);
-    const parsed = parseTomlDocument({ path, text: await readFile(path, 'utf8') });
-    if (parsed.kind === 'syntax-error')
-      throw new QueryError('CONFIGURATION_ERROR', `\`policy.rules_file\` is not TOML: ${parsed.message}`);
-    return readRuleDocument(parsed.document, { ...options, source: path, origin: 'rules-file' });
+    const document = parseRuleToml(await readRules(path), path);
+    return readRuleDocument(document, { ...options, source: path, origin: 'rules-file' });
   }
 }

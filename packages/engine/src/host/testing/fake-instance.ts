@@ -133,6 +133,7 @@ function fakeCursor(count: number, bodyBytes: number, checkInterrupt: () => void
   let index = 0;
   return {
     schema: Buffer.from('schema'),
+    hasFirstRows: false,
     next(region): HostMessage | undefined {
       checkInterrupt();
       if (index >= count) return undefined;
@@ -140,7 +141,14 @@ function fakeCursor(count: number, bodyBytes: number, checkInterrupt: () => void
       const body = isInRegion ? region.subarray(0, bodyBytes) : Buffer.alloc(bodyBytes);
       body.fill(index % 256);
       const header = Buffer.from(`header ${index++}`);
-      return { kind: 'batch', header, body, isInRegion, rowCount: 1 };
+      return {
+        kind: 'batch',
+        header,
+        body,
+        isInRegion,
+        rowCount: 1,
+        isLast: index === count && index % 2 === 0,
+      };
     },
     close: () => undefined,
     profile: (): EngineProfile => ({

@@ -100,9 +100,28 @@ describe('the names of a REST catalog', () => {
     catalog = newCatalog();
     await catalog.listNamespaces(['a', 'x']);
     assert.match(server.requests.at(-1)?.url ?? '', /parent=a\.x/);
+  });
+
+  it('are no steps in a path', async () => {
     // An address's parser takes `%2E%2E` for a step too.
-    for (const namespace of [['..'], ['', '', '']])
-      await assert.rejects(catalog.loadTable({ namespace, name: 'x' }), { code: 'INVALID_ARGUMENT' });
+    for (const [level, name] of [
+      ['..', 'x'],
+      ['x', '..'],
+      ['x', '.'],
+    ] as const)
+      await assert.rejects(catalog.loadTable({ namespace: [level], name }), { code: 'INVALID_ARGUMENT' });
+  });
+
+  it('say which schema is meant in one way only', async () => {
+    for (const namespace of [['', '', ''], ['a', ''], ['', 'a'], ['a\u001fb']])
+      for (const asked of [
+        () => catalog.loadTable({ namespace, name: 'x' }),
+        () => catalog.listRelations(namespace),
+        () => catalog.listNamespaces(namespace),
+        () => catalog.namespaceExists(namespace),
+      ])
+        await assert.rejects(asked, { code: 'SCHEMA_NOT_FOUND' });
+    assert.ok(server.requests.every(({ url }) => url.startsWith('/v1/config')));
   });
 
   it('come page by page, and not for ever', async () => {

@@ -1,4 +1,6 @@
+import { QueryError } from '@svc/base';
 import type { Namespace } from '../catalog.js';
+import { quotedPath } from '../name-errors.js';
 
 /** Between the levels of a namespace, percent-encoded, unless the service names another one. */
 const defaultSeparator = '%1F';
@@ -18,7 +20,11 @@ export interface RestRoutes {
 
 export function createRoutes(prefix: string | undefined, separator: string = defaultSeparator): RestRoutes {
   const base = prefix === undefined || prefix === '' ? 'v1' : `v1/${encodePrefix(prefix)}`;
-  const levels = (namespace: Namespace) => namespace.map(encodeURIComponent).join(separator);
+  const decoded = decodeURIComponent(separator);
+  const levels = (namespace: Namespace) => {
+    checkLevels(namespace, decoded);
+    return namespace.map(encodeURIComponent).join(separator);
+  };
   const namespaces = `${base}/namespaces`;
   const within = (namespace: Namespace) => `${namespaces}/${levels(namespace)}`;
   const table = (namespace: Namespace, name: string) =>
@@ -31,8 +37,23 @@ export function createRoutes(prefix: string | undefined, separator: string = def
     credentials: (namespace, name) => `${table(namespace, name)}/credentials`,
     views: (namespace) => `${within(namespace)}/views`,
     view: (namespace, name) => `${within(namespace)}/views/${encodeURIComponent(name)}`,
-    parent: (namespace) => namespace.join(decodeURIComponent(separator)),
+    parent: (namespace) => {
+      checkLevels(namespace, decoded);
+      return namespace.join(decoded);
+    },
   };
+}
+
+/**
+ * Throws SCHEMA_NOT_FOUND for levels that the service could not tell from others: with a separator in one, or none at all in
+ * it, which services drop. One schema under two names would have the policies of one of them only.
+ */
+function checkLevels(namespace: Namespace, separator: string): void {
+  if (namespace.every((level) => level !== '' && !level.includes(separator))) return;
+  throw new QueryError(
+    'SCHEMA_NOT_FOUND',
+    `Schema ${quotedPath(namespace)} does not exist: a level of its name is empty, or has a sign in it that stands between levels.`,
+  );
 }
 
 /**
