@@ -7,6 +7,7 @@ import { makeCertificate } from '../scripts/peers/certificate.mjs';
 import { cacheFolder, pythonEnvironment } from '../scripts/support/peer-environment.mjs';
 import { runCommand } from '../scripts/support/run-command.mjs';
 import { startService } from '../scripts/support/service.mjs';
+import { writeTpchPolicies } from '../scripts/support/tpch-policies.mjs';
 import { barTable } from './runner/bars.mjs';
 import { benches } from './runner/benches.mjs';
 import { startFragments } from './runner/start-fragments.mjs';
@@ -142,12 +143,14 @@ async function start(need, home, tpch) {
     });
   const warehouse = { 'catalog.path': path.join(tpch, 'warehouse') };
   const tls = need === 'secured' ? await makeCertificate(own) : undefined;
+  const policies = need === 'policies' ? writeTpchPolicies(root, path.join(own, 'policies')) : undefined;
   const ownWarehouse = path.join(own, 'warehouse');
   const settings = {
     samples: {},
     catalog: { 'catalog.path': ownWarehouse },
     limited: { ...warehouse, 'query.memory_limit': limitBytes },
     service: warehouse,
+    policies: { ...warehouse, ...policies?.settings },
     contexts: { ...warehouse, 'coordinator.session_context_cache_ttl_secs': 3600 },
     secured: { ...warehouse, ...(tls && { 'server.tls_cert': tls.certificate, 'server.tls_key': tls.key }) },
   }[need];
@@ -160,6 +163,7 @@ async function start(need, home, tpch) {
     pid: service.pid,
     warehouse: ownWarehouse,
     memory_limit: limitBytes,
+    ...(policies && { tokens: policies.tokens }),
     tls_roots: tls === undefined ? null : readFileSync(tls.certificate, 'utf8'),
   };
   return { facts, stop: service.stop };

@@ -111,6 +111,13 @@ def service(target: dict, schema: str | None) -> OverAdbc:
     return contestant
 
 
+def bearer_service(uri: str, token: str, schema: str, name: str = "svc") -> OverAdbc:
+    """Our service for a program with a static token."""
+    contestant = OverAdbc(name, uri, **{DatabaseOptions.AUTHORIZATION_HEADER.value: f"Bearer {token}"})
+    contestant.query(f"use lake.{schema}")
+    return contestant
+
+
 def service_by_pyarrow(target: dict, schema: str | None) -> OverPyarrow:
     credentials = (target["username"], target["password"])
     contestant = OverPyarrow("svc", uri_of(target), credentials, target.get("tls_roots"))

@@ -1,6 +1,7 @@
 // The benchmarks: what each needs to run, and how its samples become bars. The measuring itself is in bench/clients.
 import { exactBar, limitBar, ratioBar, sailReferenceMs, table } from './bars.mjs';
 import { readFragments } from './read-fragments.mjs';
+import { readDecisions, readPolicies } from './read-policies.mjs';
 import { median, quantile, statementTimes } from './statistics.mjs';
 
 const memoryLimitMiB = 300;
@@ -24,6 +25,8 @@ export const benches = [
   { name: 'ingest', program: 'ingest.py', needs: ['service'], read: readIngest },
   { name: 'sign-in', program: 'sign_in.py', needs: ['samples', 'keycloak', 'sail'], read: readSignIn },
   { name: 'fragments', program: 'fragments.py', needs: ['fragments', 'sail'], read: readFragments },
+  { name: 'policies', program: 'policies.py', needs: ['policies'], read: readPolicies },
+  { name: 'policy decisions', script: 'policy/decide.mjs', read: readDecisions },
   { name: 'cli', program: 'cli.py', needs: [], read: readCli },
   { name: 'catalog', program: 'catalog.py', needs: ['catalog'], read: readCatalog },
   { name: 'planning', script: 'planning/run.mjs', read: readPlanning },

@@ -5,7 +5,7 @@ import { signInVariants } from './sign-in-variants.mjs';
  * Settings of each variant by its name, and who signs in where that is not the local user. Small bounds, so that a few
  * clients reach them. Without the servers that `signIn` tells of there are no variants that need them.
  */
-export function serviceVariants({ tables, tpch, certificate, key }, signIn) {
+export function serviceVariants({ tables, tpch, policies, certificate, key }, signIn) {
   const common = { 'catalog.path': `${tables}/warehouse` };
   const bounded = { ...common, 'query.max_concurrent': 3, 'query.spool_bytes': 64 * 2 ** 20 };
   return {
@@ -14,7 +14,7 @@ export function serviceVariants({ tables, tpch, certificate, key }, signIn) {
     tls: { settings: { ...common, 'server.tls_cert': certificate, 'server.tls_key': key } },
     expiring: { settings: { ...common, 'session.handle_ttl_secs': 10, 'session.idle_timeout_secs': 12 } },
     ...(signIn === undefined ? {} : signInVariants(common, signIn)),
-    tpch: { settings: { 'catalog.path': `${tpch}/warehouse` } },
+    tpch: { settings: { 'catalog.path': `${tpch}/warehouse`, ...policies.settings } },
   };
 }
 
@@ -69,4 +69,5 @@ export const peers = [
   { name: 'client credentials', variant: 'client credentials', python: 'sign-in/client_credentials.py' },
   { name: 'client credentials audit', variant: 'client credentials', python: 'sign-in/audit_log.py' },
   { name: 'tpch', variant: 'tpch', python: 'tables/read_tpch.py' },
+  { name: 'tpch policies', variant: 'tpch', python: 'tables/read_tpch_policies.py' },
 ];

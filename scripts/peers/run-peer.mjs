@@ -61,6 +61,7 @@ function python({ python: program, variant }, service, tools) {
     sign_in: service.signIn ?? null,
     tls_roots: variant === 'tls' ? tools.roots : null,
     tables: variant === 'tpch' ? tools.tpch : tools.tables,
+    tokens: variant === 'tpch' ? tools.policies.tokens : null,
   };
   return [tools.python, [path.join(tools.peersFolder, program), JSON.stringify(target)]];
 }

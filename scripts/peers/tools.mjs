@@ -4,6 +4,7 @@ import path from 'node:path';
 import { findFiles } from '../support/find-files.mjs';
 import { cacheFolder, jdbcDriverJar, mavenJars, pythonEnvironment } from '../support/peer-environment.mjs';
 import { runCommand } from '../support/run-command.mjs';
+import { writeTpchPolicies } from '../support/tpch-policies.mjs';
 import { makeCertificate } from './certificate.mjs';
 
 const tpchScale = '0.05';
@@ -43,6 +44,7 @@ export async function prepareTools({ root, folder, report }) {
     roots: readFileSync(certificate, 'utf8'),
     tables,
     tpch,
+    policies: writeTpchPolicies(root, path.join(folder, 'policies')),
     root,
     peersFolder,
   };

@@ -88,8 +88,8 @@ export function openStageOracle(
     } catch {
       // A plan that is not understood has settings of its own.
     }
-    for (const statement of ['RESET disabled_optimizers', ...executionSettings(plan)])
-      data.execute(statement);
+    const fresh = ['RESET disabled_optimizers', 'RESET preserve_insertion_order'];
+    for (const statement of [...fresh, ...executionSettings(plan)]) data.execute(statement);
   };
 
   const answerOf = (sql: string): Answer => {

@@ -20,6 +20,8 @@ class Target:
     sign_in: dict | None
     #: The folder that holds pyiceberg's catalog and warehouse.
     tables: str
+    #: Static tokens by the kind of policies that hold for them, where there are any.
+    tokens: dict[str, str] | None
 
     @property
     def uri(self) -> str:

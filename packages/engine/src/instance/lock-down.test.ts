@@ -58,15 +58,16 @@ test('the settings of a session can be changed, and go back with reset', () => {
     'SET threads = 1',
     "SET memory_limit = '100MB'",
     "SET disabled_optimizers = 'column_lifetime'",
+    'SET preserve_insertion_order = false',
   ]);
   const settings = () =>
     instance.queryText(
-      "SELECT concat_ws(' ', current_setting('TimeZone'), current_setting('threads'), current_setting('disabled_optimizers'))",
+      "SELECT concat_ws(' ', current_setting('TimeZone'), current_setting('threads'), current_setting('preserve_insertion_order'), current_setting('disabled_optimizers'))",
       [],
     );
-  assert.equal(settings(), 'Asia/Tokyo 1 column_lifetime');
+  assert.equal(settings(), 'Asia/Tokyo 1 false column_lifetime');
   instance.reset();
-  assert.equal(settings(), 'UTC 2 ');
+  assert.equal(settings(), 'UTC 2 true ');
 });
 
 test('reset leaves no name behind', () => {

@@ -35,6 +35,7 @@ const changeableSettings = [
   'threads',
   'memory_limit',
   'disabled_optimizers',
+  'preserve_insertion_order',
   'arrow_lossless_conversion',
 ] as const;
 
@@ -60,6 +61,7 @@ export function initialSettings(options: InstanceOptions): ReadonlyMap<string, s
     ['threads', `SET threads = ${options.threads}`],
     ['memory_limit', `SET memory_limit = '${engineMemory(options)}'`],
     ['disabled_optimizers', "SET disabled_optimizers = ''"],
+    ['preserve_insertion_order', 'SET preserve_insertion_order = true'],
   ]);
 }
 

@@ -9,7 +9,7 @@ const changeIn = new RegExp(
   `^(?:CREATE (?:SCHEMA IF NOT EXISTS|VIEW|TABLE)|DROP (?:VIEW|TABLE)) (${identifier})\\.`,
 );
 const temporaryMacro = /^CREATE OR REPLACE TEMPORARY MACRO ("?\w+"?)\(\) AS /;
-const setting = /^SET (TimeZone|disabled_optimizers) = /;
+const setting = /^SET (TimeZone|disabled_optimizers|preserve_insertion_order) = /;
 /** Nothing that an instance keeps: a file in one of its folders. */
 const harmless = /^COPY \(/;
 

@@ -1,3 +1,4 @@
+import { isBarrier } from '../stages/plan-facts.js';
 import { quoteString } from '../text/literals.js';
 import type { PlanNode } from './plan-node.js';
 import { inputsOf } from './read-plan.js';
@@ -36,15 +37,22 @@ export function stubScan(stubFile: string, rowCount: bigint): string {
   return `read_parquet(${quoteString(stubFile)}, explicit_cardinality => ${rowCount})`;
 }
 
-const withoutJoinFilters: readonly string[] = ["SET disabled_optimizers = 'join_filter_pushdown'"];
+const withoutJoinFilters = "SET disabled_optimizers = 'join_filter_pushdown'";
+
+/** Keeping the rows of a barrier in the order of the table's has it collect them all: twice the processor time and more. */
+const inAnyOrder = 'SET preserve_insertion_order = false';
 
 /**
  * To be run before the statement of the plan. DuckDB 1.5.5 hands the keys of a join down to the scan of its other side, below
  * what picks some of the rows there (LIMIT, DISTINCT ON, a sample), which then picks other ones: not where there is such a
- * join, or may be one, as the plan is not understood.
+ * join, or may be one, as the plan is not understood. A barrier picks none: it may have them.
  */
 export function executionSettings(plan: PlanNode | undefined): readonly string[] {
-  return plan === undefined || picksBelowJoin(plan, false) ? withoutJoinFilters : [];
+  if (plan === undefined) return [withoutJoinFilters];
+  return [
+    ...(picksBelowJoin(plan, false) ? [withoutJoinFilters] : []),
+    ...(hasBarrier(plan) && isOrderLost(plan) ? [inAnyOrder] : []),
+  ];
 }
 
 function picksBelowJoin(node: PlanNode, isBelowJoin: boolean): boolean {
@@ -55,6 +63,7 @@ function picksBelowJoin(node: PlanNode, isBelowJoin: boolean): boolean {
 function picksRows(node: PlanNode): boolean {
   switch (node.kind) {
     case 'limit':
+      return !isBarrier(node);
     case 'top-n':
     case 'sample':
       return true;
@@ -62,5 +71,33 @@ function picksRows(node: PlanNode): boolean {
       return node.on;
     default:
       return false;
+  }
+}
+
+function hasBarrier(node: PlanNode): boolean {
+  return isBarrier(node) || inputsOf(node).some(hasBarrier);
+}
+
+/** Whether no scan's rows come in their order to whom they are answered, or to what picks some by it. */
+function isOrderLost(node: PlanNode, isLostAbove = false): boolean {
+  const below = (isLost: boolean) => inputsOf(node).every((input) => isOrderLost(input, isLost));
+  switch (node.kind) {
+    case 'aggregate':
+    case 'order':
+    case 'top-n':
+      return below(true);
+    case 'window':
+    case 'sample':
+    case 'positional-join':
+    case 'recursive-cte':
+      return below(false);
+    case 'materialized-cte':
+      return isOrderLost(node.definition) && isOrderLost(node.child, isLostAbove);
+    case 'distinct':
+      return below(isLostAbove && !node.on);
+    case 'limit':
+      return below(isLostAbove && isBarrier(node));
+    default:
+      return inputsOf(node).length === 0 ? isLostAbove : below(isLostAbove);
   }
 }

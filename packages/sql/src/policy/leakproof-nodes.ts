@@ -112,11 +112,12 @@ function isOver(node: JsonObject, isLeaf: (call: JsonObject) => boolean): boolea
   }
 }
 
-/** INTERVAL '1' YEAR, as the parser writes it. */
+/** INTERVAL '1' YEAR, as the parser writes it: `to_years(CAST(trunc(CAST('1' AS DOUBLE)) AS INTEGER))`. */
 function isInterval(node: JsonObject): boolean {
   return (
-    /^to_(?:years|months|weeks|days|hours|minutes|seconds)$/.test(textField(node, 'function_name')) &&
-    listField(node, 'children').every(isConstantNode)
+    /^(?:trunc|to_(?:years|months|weeks|days|hours|minutes|seconds))$/.test(
+      textField(node, 'function_name'),
+    ) && listField(node, 'children').every(isConstantNode)
   );
 }
 
