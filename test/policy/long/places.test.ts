@@ -18,7 +18,7 @@ import { rowFilters } from '../support/policies.js';
 import { opened, openTwoWorlds, type TwoWorlds } from '../support/two-worlds.js';
 
 const attacks = [...joinAttacks, ...predicateAttacks, ...maskAttacks, ...shapeAttacks];
-const filters = rowFilters.filter(({ name }) => name === 'modulo' || name === 'scalar');
+const filters = rowFilters.filter(({ name }) => name === 'modulo');
 
 let folder: string;
 let workers: readonly WorkerProcess[] = [];
