@@ -3,7 +3,7 @@
  * be computed of rows that they hide. The plan of a view alone says what is the policy's own.
  */
 import type { PlanExpression } from '../plan/plan-expression.js';
-import type { PlanNode } from '../plan/plan-node.js';
+import type { GetNode, PlanNode, ScanColumn, ScanField } from '../plan/plan-node.js';
 import { inputsOf } from '../plan/read-plan.js';
 import { originsOf } from '../scan/column-origin.js';
 import { referencesOf } from '../stages/narrow-plan.js';
@@ -39,14 +39,21 @@ export function guardProblem(
   const depths = barrierDepths(views, guarded);
   if (depths === undefined) return 'broken';
   let problem: GuardProblem | undefined;
+  let hasCast = false;
   for (const { file, path } of guardedScans(plan, guarded)) {
-    if (plain.has(file)) continue;
+    const isCast = path.some((node) => node.kind === 'get' && hasCastField(node));
+    if (plain.has(file)) {
+      hasCast ||= isCast;
+      continue;
+    }
+    if (isCast) return 'broken';
     const depth = depths.get(file);
     const barriers = path.filter(isBarrier).toReversed();
     const top = depth === undefined ? undefined : barriers[depth - 1];
     if (top === undefined || !conditionsOf(top).every((condition) => own.has(condition))) problem = 'broken';
   }
   if (problem !== undefined) return problem;
+  if (hasCast) return 'needs-barrier';
   if (plain.size === 0) return undefined;
   const named = new Set(views.filter((view) => !view.hasBarrier).flatMap((view) => namedBelow(view.plan)));
   return isLeakproofPlan(plan, named) ? undefined : 'needs-barrier';
@@ -79,6 +86,15 @@ function guardedScans(plan: PlanNode, guarded: ReadonlySet<string>) {
     const file = get?.kind === 'get' ? get.files[0] : undefined;
     return file !== undefined && guarded.has(file) ? [{ file, path }] : [];
   });
+}
+
+/**
+ * A cast of a struct's field goes down with the field, past filters and barriers, to where the scan is. In this plan a filter may have
+ * gone into the scan, before it; in the one that is run over other files it may not.
+ */
+function hasCastField({ columns }: GetNode): boolean {
+  const isCast = (read: ScanColumn | ScanField): boolean => read.isCast || read.children.some(isCast);
+  return columns.some(isCast);
 }
 
 /** From the root to each scan. */
