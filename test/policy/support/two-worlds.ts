@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FlightClient } from '@svc/flight';
 import { type OidcProvider, startOidcProvider } from '../../service/support/oidc-provider.js';
-import { rows } from '../../service/support/results.js';
+import { rows, value } from '../../service/support/results.js';
 import { startService, type TestService, type TestServiceOptions } from '../../service/support/service.js';
 import { type Answer, type AnsweringWorld, answer, withoutTimes } from './answer.js';
 import type { Attack } from './attack.js';
@@ -19,6 +19,7 @@ import {
   worlds,
 } from './people.js';
 import { createPolicySql, policiesOf, type RowFilter, rulesFile } from './policies.js';
+import { sharedPolicies, sharedTables } from './shared-tables.js';
 
 const users = {
   root: { password: 'word of root', roles: ['admin'] },
@@ -139,14 +140,20 @@ async function openWorld(
   });
   const admin = await signIn(service, 'root');
   const fills = new Map<string, Readonly<Record<string, string>>>();
-  for (const sql of ['CREATE SCHEMA shared', `CREATE TABLE ${mapping} AS ${mappingRows}`])
+  for (const sql of [
+    'CREATE SCHEMA shared',
+    `CREATE TABLE ${mapping} AS ${mappingRows}`,
+    ...sharedTables(world),
+  ])
     await admin.update(sql);
+  const late = await beforeLastCommit(admin, 'wide.late');
   for (const { name } of filters) {
     for (const sql of tablesIn(name, world)) await admin.update(sql);
-    fills.set(name, await pointsInTime(admin, name));
+    fills.set(name, { ...(await pointsInTime(admin, name)), late });
   }
   for (const policy of policies.filter((_each, index) => index % 2 === 0).flat())
     await rows(admin, createPolicySql(policy));
+  if (hasPolicies) for (const sql of sharedPolicies) await rows(admin, sql);
   return { world, service, admin, fills };
 }
 
@@ -182,6 +189,15 @@ async function pointsInTime(admin: FlightClient, schema: string): Promise<Readon
   const [first] = snapshots;
   const ids = snapshots.map(([id], index) => [['first', 'second', 'third'][index] ?? 'unseen', String(id)]);
   return { ...Object.fromEntries(ids), before: new Date(Number(first?.[1])).toISOString() };
+}
+
+async function beforeLastCommit(admin: FlightClient, table: string): Promise<string> {
+  const [schema, name] = table.split('.');
+  const last = await value(
+    admin,
+    `SELECT epoch_ms(max(committed_at))::VARCHAR FROM ${schema}."${name}$snapshots"`,
+  );
+  return new Date(Number(last) - 1).toISOString();
 }
 
 function answeringWorld(
