@@ -47,6 +47,8 @@ export interface TwoWorlds extends AsyncDisposable {
   /** Makes all calls in both worlds in turn; answers the first that differ. */
   compare(schema: string, attack: Attack, options?: CompareOptions): Promise<Compared>;
   readonly services: readonly TestService[];
+  /** Of the user who attacks. */
+  readonly credentials: { readonly username: string; readonly password: string };
 }
 
 export interface CompareOptions {
@@ -87,6 +89,7 @@ export async function openTwoWorlds(options: TwoWorldsOptions): Promise<TwoWorld
   };
   return {
     services: opened.map(({ service }) => service),
+    credentials: { username: 'analyst', password: users.analyst.password },
     async compare(schema, attacked, { settings = [], isReordered = false } = {}) {
       const [first, second] = await openSessions(schema, settings);
       if (first === undefined || second === undefined) throw new TypeError('There are two worlds.');
