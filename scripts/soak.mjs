@@ -28,7 +28,7 @@ const sessionSoakSeconds = 600;
 const files = findFiles(root, path.join('test', 'dist', 'soak'), isSoak);
 const policyFiles = values.short
   ? []
-  : ['long', 'generate', 'non-interference'].flatMap((name) =>
+  : ['long', 'generate', 'non-interference', 'places'].flatMap((name) =>
       findFiles(root, path.join('test', 'dist', 'policy'), (file) => isSoak(file) && file.includes(name)),
     );
 const fragmentSoak = path.join('test', 'dist', 'peers', 'fragments', 'faults.test.js');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { FlightClient } from '@svc/flight';
-import { readTicket, rows, value } from '../service/support/results.js';
+import { readTicket, rows, rowsOf, value } from '../service/support/results.js';
 import { startService, type TestService } from '../service/support/service.js';
 
 let service: TestService;
@@ -16,7 +16,8 @@ before(async () => {
         FROM range(20000) r(i)`,
       's.open': `SELECT i::BIGINT AS k FROM range(10) r(i)`,
       's.allowed': `SELECT 'EU' AS region, 'local' AS who`,
-      's.modulo': `SELECT i::BIGINT AS id, CASE WHEN i % 2 = 0 THEN (i % 50)::VARCHAR ELSE 'secret-' || i END AS ssn, i % 1000 AS k FROM range(20000) r(i)`,
+      's.modulo': `SELECT i::BIGINT AS id, CASE WHEN i % 2 = 0 THEN (i % 50)::VARCHAR ELSE 'secret-' || i END AS ssn, i % 1000 AS k,
+          {'zip': CASE WHEN i % 2 = 0 THEN (i % 50)::VARCHAR ELSE 'secret-' || i END} AS home FROM range(20000) r(i)`,
       's.fields': `SELECT i AS id, {'a': CASE WHEN i % 2 = 0 THEN i::VARCHAR ELSE 'secret-' || i END, 'b': i} AS f FROM range(2000) r(i)`,
     },
   });
@@ -53,6 +54,8 @@ describe('a table with policies', () => {
       'SELECT count(*) FROM s.people WHERE ssn::INT >= 0',
       'SELECT count(*) FROM s.people v JOIN range(5) r(i) ON v.ssn::INT = r.i',
       'SELECT ssn::INT FROM s.people ORDER BY 1 LIMIT 5',
+      'SELECT rank() OVER (ORDER BY v.home.zip::INT) FROM s.modulo v WHERE k = 8',
+      'SELECT max(home.zip::INT) FROM s.modulo WHERE home.zip::INT > 3',
       'WITH m AS MATERIALIZED (SELECT * FROM s.modulo) SELECT count(*) FROM m WHERE ssn::INT >= 0',
       // The engine takes filters up through these, and leaves them above what is computed.
       'SELECT id, k FROM s.modulo INTERSECT SELECT id, ssn::INT FROM s.modulo',
@@ -106,6 +109,19 @@ describe('a ticket', () => {
     await client.update('CREATE POLICY later ON TABLE s.open ROW FILTER (k < 5) TO admin');
     await assert.rejects(readTicket(client, tickets[0]), { code: 'POLICY_CHANGED' });
     assert.equal(await value(client, 'SELECT count(*) FROM s.open'), 5n);
+  });
+
+  it('of a prepared statement is made by the rules of its own moment', async () => {
+    const { handle } = await client.prepare('SELECT count(*) FROM s.allowed');
+    const run = async () => {
+      const { tickets } = await client.planPrepared(handle);
+      return rowsOf(await readTicket(client, tickets[0]));
+    };
+    assert.deepEqual(await run(), [[1n]]);
+    await client.update("CREATE POLICY none ON TABLE s.allowed ROW FILTER (who = 'nobody') TO admin");
+    assert.deepEqual(await run(), [[0n]]);
+    await client.update('DROP POLICY none');
+    assert.deepEqual(await run(), [[1n]]);
   });
 });
 

@@ -3,6 +3,7 @@ import { joinAttacks } from './joins.js';
 import { maskAttacks } from './masks.js';
 import { metadataAttacks } from './metadata.js';
 import { predicateAttacks } from './predicates.js';
+import { sealedAttacks, wideAttacks } from './sealed.js';
 import { shapeAttacks } from './shapes.js';
 import { travelAttacks } from './travel.js';
 import { writeAttacks } from './writes.js';
@@ -15,5 +16,7 @@ export const allAttacks: readonly (readonly [group: string, attacks: readonly At
   ['masks', maskAttacks],
   ['metadata', metadataAttacks],
   ['times, names and parameters', travelAttacks],
+  ['schemas and views', sealedAttacks],
+  ['large tables and first commits', wideAttacks],
   ['writes and rules', writeAttacks],
 ];

@@ -137,4 +137,36 @@ const orders: readonly Attack[] = [
   ),
 ];
 
-export const predicateAttacks: readonly Attack[] = [...everywhere, ...orders];
+/** The engine computes casts of a struct's fields where it reads them. */
+const fields: readonly Attack[] = [
+  attack(
+    'A cast of a field, which goes down to the scan with the field: in an order',
+    'SELECT id, ssn FROM people WHERE k IN (1, 2, 3) ORDER BY home.zip::INTEGER, id LIMIT 5',
+  ),
+  attack(
+    'A cast of a field in a window',
+    'SELECT max(r) FROM (SELECT rank() OVER (ORDER BY home.zip::INTEGER) AS r FROM people)',
+  ),
+  attack(
+    'A cast of a field in an aggregate',
+    'SELECT k, max(home.zip::INTEGER) FROM people WHERE k = 7 GROUP BY 1 ORDER BY ALL',
+  ),
+  attack(
+    'A cast of a field as it is answered',
+    'SELECT sum(x) FROM (SELECT home.zip::INTEGER AS x FROM people)',
+  ),
+  attack(
+    'A cast of a field that only hidden rows would meet',
+    'SELECT max(home.city::DATE) FROM people WHERE id < 0',
+  ),
+  attack(
+    'A cast of a field below a join',
+    'SELECT count(*) FROM people a JOIN people b ON a.home.zip::INTEGER = b.id',
+  ),
+  attack(
+    'A cast of the whole struct',
+    'SELECT max(home::STRUCT(city VARCHAR, zip INTEGER)) FROM people WHERE k = 7',
+  ),
+];
+
+export const predicateAttacks: readonly Attack[] = [...everywhere, ...orders, ...fields];

@@ -18,6 +18,9 @@ export interface EngineWorld {
 
 const rowGroupRows = 2048;
 
+/** Casts of a struct's fields pass a barrier together with the field. */
+const wholeStructs = ' REPLACE (CASE WHEN people.home IS NULL THEN NULL ELSE people.home END AS home)';
+
 export async function openEngineWorld(pool: EnginePool, world: World): Promise<EngineWorld> {
   const lease = await pool.lease({ owner: world, lane: 'query' });
   const file = (name: string) => `${lease.inputDirectory}/${name}.parquet`;
@@ -31,7 +34,7 @@ export async function openEngineWorld(pool: EnginePool, world: World): Promise<E
   return {
     protect: ({ expression }, hasBarrier) =>
       lease.execute([
-        `CREATE OR REPLACE VIEW people AS SELECT * FROM read_parquet('${file('people')}') AS people
+        `CREATE OR REPLACE VIEW people AS SELECT *${hasBarrier ? wholeStructs : ''} FROM read_parquet('${file('people')}') AS people
           WHERE ${expression('mapping')}${hasBarrier ? ' OFFSET 0' : ''}`,
       ]),
     answer: (sql) => answerOf(lease, sql),

@@ -57,6 +57,13 @@ async function answerOf(world: AnsweringWorld, call: Call): Promise<Answer> {
       await world.changePolicies();
       return await read(world, planned);
     }
+    case 'kept-prepared': {
+      const { handle } = await client.prepare(fill(call.sql));
+      const before = await read(world, await client.planPrepared(handle));
+      await world.changePolicies();
+      const after = await read(world, await client.planPrepared(handle));
+      return { said: `${before.said}\n${after.said}`, bytes: `${before.bytes}; ${after.bytes}` };
+    }
     case 'ingest': {
       const rows = new Table({ id: vectorFromArray(call.ids, new Int64()) });
       const target = { table: call.table, ifNotExists: 'fail', ifExists: 'append' } as const;

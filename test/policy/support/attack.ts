@@ -7,6 +7,8 @@ export type Call =
   | { readonly kind: 'prepared'; readonly sql: string; readonly parameters: readonly Parameter[] }
   /** Planned, and read once before and once after the policies have changed. */
   | { readonly kind: 'kept-ticket'; readonly sql: string }
+  /** Prepared, and run once before and once after the policies have changed. */
+  | { readonly kind: 'kept-prepared'; readonly sql: string }
   /** Uploads ids into a table. */
   | { readonly kind: 'ingest'; readonly table: string; readonly ids: readonly bigint[] }
   | { readonly kind: 'list-tables' }

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FlightClient } from '@svc/flight';
 import { type OidcProvider, startOidcProvider } from '../../service/support/oidc-provider.js';
-import { rows } from '../../service/support/results.js';
+import { rows, value } from '../../service/support/results.js';
 import { startService, type TestService, type TestServiceOptions } from '../../service/support/service.js';
 import { type Answer, type AnsweringWorld, answer, withoutTimes } from './answer.js';
-import type { Attack } from './attack.js';
+import type { Attack, Call } from './attack.js';
 import {
   formerPeopleOf,
   hiddenPeopleOf,
@@ -19,6 +19,7 @@ import {
   worlds,
 } from './people.js';
 import { createPolicySql, policiesOf, type RowFilter, rulesFile } from './policies.js';
+import { sharedPolicies, sharedTables } from './shared-tables.js';
 
 const users = {
   root: { password: 'word of root', roles: ['admin'] },
@@ -43,9 +44,18 @@ export interface Difference {
 }
 
 export interface TwoWorlds extends AsyncDisposable {
-  /** Makes all calls in both worlds in a session with these settings; answers the first that differ. */
-  compare(schema: string, attack: Attack, settings?: readonly string[]): Promise<Compared>;
+  /** Makes all calls in both worlds in turn; answers the first that differ. */
+  compare(schema: string, attack: Attack, options?: CompareOptions): Promise<Compared>;
   readonly services: readonly TestService[];
+  /** Of the user who attacks. */
+  readonly credentials: { readonly username: string; readonly password: string };
+}
+
+export interface CompareOptions {
+  /** Statements that the session begins with. */
+  readonly settings?: readonly string[];
+  /** Rows may come in any order where the statement does not say one, as parts of a divided one do. */
+  readonly isReordered?: boolean;
 }
 
 export interface Compared {
@@ -79,7 +89,8 @@ export async function openTwoWorlds(options: TwoWorldsOptions): Promise<TwoWorld
   };
   return {
     services: opened.map(({ service }) => service),
-    async compare(schema, attacked, settings = []) {
+    credentials: { username: 'analyst', password: users.analyst.password },
+    async compare(schema, attacked, { settings = [], isReordered = false } = {}) {
       const [first, second] = await openSessions(schema, settings);
       if (first === undefined || second === undefined) throw new TypeError('There are two worlds.');
       // What such a statement changes would hold for the next attack.
@@ -89,7 +100,7 @@ export async function openTwoWorlds(options: TwoWorldsOptions): Promise<TwoWorld
       for (const call of attacked.calls) {
         const [quiet, loud] = await Promise.all([answer(first, call), answer(second, call)]);
         last = quiet;
-        if (isEqual(quiet, loud)) continue;
+        if (isEqual(quiet, loud) || (isReordered && isEqualSet(call, quiet, loud))) continue;
         const difference = {
           schema,
           attack: attacked.attack,
@@ -111,6 +122,13 @@ export async function openTwoWorlds(options: TwoWorldsOptions): Promise<TwoWorld
 
 function isEqual(quiet: Answer, loud: Answer): boolean {
   return quiet.said === loud.said && quiet.bytes === loud.bytes;
+}
+
+/** What comes in an order of its own is cut into messages of its own: of these nothing is compared. */
+function isEqualSet(call: Call, quiet: Answer, loud: Answer): boolean {
+  const isOrdered = !('sql' in call) || /\bORDER BY\b|\bEXPLAIN\b/i.test(call.sql);
+  const sorted = ({ said }: Answer) => said.split('\n').sort().join('\n');
+  return !isOrdered && sorted(quiet) === sorted(loud);
 }
 
 function asText(_key: string, value: unknown): unknown {
@@ -139,14 +157,20 @@ async function openWorld(
   });
   const admin = await signIn(service, 'root');
   const fills = new Map<string, Readonly<Record<string, string>>>();
-  for (const sql of ['CREATE SCHEMA shared', `CREATE TABLE ${mapping} AS ${mappingRows}`])
+  for (const sql of [
+    'CREATE SCHEMA shared',
+    `CREATE TABLE ${mapping} AS ${mappingRows}`,
+    ...sharedTables(world),
+  ])
     await admin.update(sql);
+  const late = await beforeLastCommit(admin, 'wide.late');
   for (const { name } of filters) {
     for (const sql of tablesIn(name, world)) await admin.update(sql);
-    fills.set(name, await pointsInTime(admin, name));
+    fills.set(name, { ...(await pointsInTime(admin, name)), late });
   }
   for (const policy of policies.filter((_each, index) => index % 2 === 0).flat())
     await rows(admin, createPolicySql(policy));
+  if (hasPolicies) for (const sql of sharedPolicies) await rows(admin, sql);
   return { world, service, admin, fills };
 }
 
@@ -182,6 +206,15 @@ async function pointsInTime(admin: FlightClient, schema: string): Promise<Readon
   const [first] = snapshots;
   const ids = snapshots.map(([id], index) => [['first', 'second', 'third'][index] ?? 'unseen', String(id)]);
   return { ...Object.fromEntries(ids), before: new Date(Number(first?.[1])).toISOString() };
+}
+
+async function beforeLastCommit(admin: FlightClient, table: string): Promise<string> {
+  const [schema, name] = table.split('.');
+  const last = await value(
+    admin,
+    `SELECT epoch_ms(max(committed_at))::VARCHAR FROM ${schema}."${name}$snapshots"`,
+  );
+  return new Date(Number(last) - 1).toISOString();
 }
 
 function answeringWorld(

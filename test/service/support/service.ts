@@ -33,6 +33,7 @@ export interface TestService extends AsyncDisposable {
   readonly password: string;
   /** Where each table lies, by `schema.table`. */
   readonly locations: ReadonlyMap<string, string>;
+  readonly flightUrl: string;
   readonly metricsUrl: string;
   readonly healthUrl: string;
   /** Every log line so far, as it was written. */
@@ -108,6 +109,7 @@ async function open(
     username,
     password,
     locations,
+    flightUrl: addressOf('flight'),
     metricsUrl: addressOf('metrics'),
     healthUrl: addressOf('health'),
     logLines,

@@ -53,27 +53,29 @@ async function stagesOf(sql: string, filter: string, guardMode: 'plain' | 'barri
     table({ ...people, table: 'open' }, false),
     ...(filter.includes('mapping') ? [table(hiddenName(mapping), true)] : []),
   ];
-  const text = policySql({
-    ...{
-      hidden: hiddenName(people),
-      alias: 'people',
-      columns,
-      masks: new Map([['region', 'upper(region)']]),
-    },
-    filters: [
-      filter.replace(
-        'mapping',
-        Object.values(hiddenName(mapping))
-          .map((name) => JSON.stringify(name).replaceAll('\\"', '""'))
-          .join('.'),
-      ),
-    ],
-  });
+  const text = (isBarrier: boolean) =>
+    policySql({
+      ...{
+        isBarrier,
+        hidden: hiddenName(people),
+        alias: 'people',
+        columns,
+        masks: new Map([['region', 'upper(region)']]),
+      },
+      filters: [
+        filter.replace(
+          'mapping',
+          Object.values(hiddenName(mapping))
+            .map((name) => JSON.stringify(name).replaceAll('\\"', '""'))
+            .join('.'),
+        ),
+      ],
+    });
   const view: ResolvedView = {
     ...people,
     columns: columns.map(({ name }) => name),
-    sql: text,
-    guard: { isPolicy: true, ...(filter.includes('mapping') ? {} : { plainSql: text }) },
+    sql: text(true),
+    guard: { isPolicy: true, ...(filter.includes('mapping') ? {} : { plainSql: text(false) }) },
   };
   const lease = await pool.lease({ owner: 'ada', lane: 'small', signal });
   try {

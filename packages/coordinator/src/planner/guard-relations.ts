@@ -6,6 +6,7 @@ import type { TableReference } from '@svc/sql';
 import type { CatalogDirectory } from '../catalogs/catalog-directory.js';
 import type { Session } from '../identity/session.js';
 import { type CompileOptions, compilePolicies, mappingPlace } from '../policy/compile-expressions.js';
+import { policiesChanged } from '../policy/planned-policies.js';
 import type {
   AppliedExpression,
   PolicyIdentity,
@@ -13,7 +14,13 @@ import type {
   RestrictedTable,
   TableDecision,
 } from '../policy/policy.js';
-import { bothDecisions, denied, hidesAnything, type PolicyEnforcer } from '../policy/policy-enforcer.js';
+import {
+  bothDecisions,
+  denied,
+  hidesAnything,
+  type PolicyEnforcer,
+  policyStamp,
+} from '../policy/policy-enforcer.js';
 import { hiddenName, policySql, type ResolvedView } from '../policy/policy-view.js';
 import { type ResolvedTable, resolveOne } from './resolve-tables.js';
 
@@ -28,14 +35,20 @@ export interface AppliedPolicies {
   readonly hasSample: boolean;
   /** Rows are hidden from the user: nothing of the statement may be told by counts, sizes or messages. */
   readonly isGuarded: boolean;
+  /** Of the rules and roles by which all of this was decided; undefined: there are none. */
+  readonly stamp: string | undefined;
 }
 
-export const noPolicies: AppliedPolicies = { names: [], expressions: [], hasSample: false, isGuarded: false };
+export const noPolicies: AppliedPolicies = {
+  ...{ names: [], expressions: [], hasSample: false, isGuarded: false },
+  stamp: undefined,
+};
 
 /** Decides for one statement. */
 export class StatementPolicies {
   readonly identity: PolicyIdentity;
   readonly #enforcer: PolicyEnforcer;
+  readonly #stamp: string;
   readonly #names = new Set<string>();
   readonly #expressions = new Map<string, AppliedExpression>();
   /** Something lies hidden. */
@@ -43,9 +56,10 @@ export class StatementPolicies {
   /** A view of the statement is of a sample of rows. */
   hasSample = false;
 
-  constructor(enforcer: PolicyEnforcer, identity: PolicyIdentity) {
+  constructor(enforcer: PolicyEnforcer, session: Session) {
     this.#enforcer = enforcer;
-    this.identity = identity;
+    this.#stamp = policyStamp(enforcer, session);
+    this.identity = enforcer.identityOf(session);
   }
 
   get applied(): AppliedPolicies {
@@ -53,8 +67,13 @@ export class StatementPolicies {
     return {
       names: [...this.#names].sort(),
       expressions: [...this.#expressions.values()],
-      ...{ isGuarded, hasSample },
+      ...{ isGuarded, hasSample, stamp: this.#stamp },
     };
+  }
+
+  /** Rules may change while catalogs are asked. Throws POLICY_CHANGED: a half of each is what nobody has written. */
+  throwIfChanged(session: Session): void {
+    if (policyStamp(this.#enforcer, session) !== this.#stamp) throw policiesChanged();
   }
 
   /** What hides something of the relation. Throws PERMISSION_DENIED. */
@@ -143,17 +162,18 @@ async function makeView({
     table,
     columns: columns.map((column) => column.name),
   });
-  const sql = policySql({
-    hidden: hiddenName({ catalog, schema, table: viewName }),
-    alias: table,
-    columns,
-    ...compiled,
-  });
+  const textOf = (isBarrier: boolean): string =>
+    policySql({
+      hidden: hiddenName({ catalog, schema, table: viewName }),
+      alias: table,
+      ...{ columns, isBarrier, ...compiled },
+    });
   return {
     usesStatementValues: compiled.usesStatementValues,
     view: {
-      ...{ catalog, schema, table: viewName, columns: columns.map((column) => column.name), sql },
-      guard: { isPolicy: true, ...(!compiled.hasSubquery && { plainSql: sql }) },
+      ...{ catalog, schema, table: viewName, columns: columns.map((column) => column.name) },
+      sql: textOf(true),
+      guard: { isPolicy: true, ...(!compiled.hasSubquery && { plainSql: textOf(false) }) },
     },
   };
 }

@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { QueryError } from '@svc/base';
 import { createFileStore, type LoadedTable } from '@svc/lake';
 import type { ReadableCatalog } from '../catalogs/catalog-directory.js';
+import type { PolicyEnforcer } from '../policy/policy-enforcer.js';
 import { emptyMetadata } from '../test-support/empty-metadata.js';
 import { directoryOf, fakeCatalog } from '../test-support/fake-catalog.js';
 import { fakeSession } from '../test-support/fake-session.js';
@@ -44,13 +45,45 @@ describe('the tables of a statement', () => {
       { code: 'NOT_SUPPORTED', message: /"T" and "t" differ in case only/ },
     );
   });
+
+  it('are decided on by the same rules, or not at all', async () => {
+    let version = '1';
+    const enforcer = { ...allowing, version: () => version };
+    const load = async (name: string) => name;
+    assert.deepEqual(await resolve(['a', 'b'], load, enforcer), ['a', 'b']);
+    const changing = resolve(
+      ['a', 'b'],
+      async (name) => {
+        version = '2';
+        return name;
+      },
+      enforcer,
+    );
+    await assert.rejects(changing, { code: 'POLICY_CHANGED' });
+  });
 });
 
+const allowing: PolicyEnforcer = {
+  version: () => '1',
+  identityOf: ({ identity: { username, roles } }) => ({ username, roles, isNameVerified: true }),
+  isAdmin: () => false,
+  decide: () => ({ kind: 'unrestricted' }),
+  mayList: () => true,
+  mayHideNames: () => false,
+};
+
 /** `nameOf`: what the catalog calls a table that was asked for. Somebody commits after every load. */
-async function resolve(names: readonly string[], nameOf: (written: string) => Promise<string>) {
+async function resolve(
+  names: readonly string[],
+  nameOf: (written: string) => Promise<string>,
+  enforcer?: PolicyEnforcer,
+) {
   const catalogs = directoryOf({ lake: catalogOf(nameOf) });
   // The rest is for views and metadata tables.
-  const dependencies = { catalogsOf: () => catalogs } as unknown as PlannerDependencies;
+  const dependencies = {
+    catalogsOf: () => catalogs,
+    ...(enforcer && { policies: { enforcer } }),
+  } as unknown as PlannerDependencies;
   const { tables } = await resolveRelations(dependencies, {
     requests: names.map((table) => ({ name: { schema: 's', table }, pin: { kind: 'current' } as const })),
     session: fakeSession(),

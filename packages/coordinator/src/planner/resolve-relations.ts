@@ -80,7 +80,7 @@ interface Resolving extends TimeTravelOptions {
   pinnedCount: number;
 }
 
-/** Throws what resolving tables throws, and NOT_SUPPORTED for a view that cannot be read, by name. */
+/** Throws what resolving tables throws, NOT_SUPPORTED for a view that cannot be read, by name, and POLICY_CHANGED. */
 export async function resolveRelations(
   dependencies: PlannerDependencies,
   { requests, ...options }: RelationsToResolve,
@@ -88,7 +88,7 @@ export async function resolveRelations(
   const { session } = options;
   const catalogs = loadingOnce(dependencies.catalogsOf(session));
   const enforcer = dependencies.policies?.enforcer;
-  const policies = enforcer && new StatementPolicies(enforcer, enforcer.identityOf(session));
+  const policies = enforcer && new StatementPolicies(enforcer, session);
   const state: Resolving = {
     ...options,
     dependencies,
@@ -103,6 +103,7 @@ export async function resolveRelations(
   await loadBeside(state, requests, session.settings);
   for (const request of requests)
     await resolve(state, request, { settings: session.settings, path: [], access: 'asked' });
+  policies?.throwIfChanged(session);
   return {
     tables: [...state.tables.values()],
     views: [...state.views.values()],
@@ -340,7 +341,9 @@ async function viewOf(
     ...placed,
     columns: view.metadata.schema.fields.map((field) => field.name),
     // What the view itself leaves out is hidden too where its reader may not see the tables.
-    ...(isDefiner ? { sql: wrappedSql(sql), guard: { isPolicy: false } } : { sql }),
+    ...(isDefiner
+      ? { sql: wrappedSql(sql, engineColumns(view.metadata.schema.fields)), guard: { isPolicy: false } }
+      : { sql }),
     isLeakproof: isLeakproofQuery(query.parsed, { isView: true }),
   };
 }

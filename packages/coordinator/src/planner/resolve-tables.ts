@@ -101,7 +101,10 @@ interface ResolveOptions {
 }
 
 export interface ResolveOneOptions extends ResolveOptions {
-  /** Whether a point in time that the table does not have may be answered with those that it has. Default: it may not. */
+  /**
+   * Whether a point in time that the table does not have may be answered with those that it has. Default: it may not, but that there
+   * was none yet is told.
+   */
   readonly mayListSnapshots?: (loaded: LoadedTable) => boolean;
 }
 
@@ -239,8 +242,9 @@ export async function resolveOne(
   const loaded = await catalogs.get(place.catalog).catalog.loadTable(place.identifier, { signal });
   const schema = schemaName(place.identifier.namespace);
   const tableName = `${place.catalog}.${schema}.${loaded.identifier.name}`;
-  const asked: SnapshotPin = isAnyPoint ? { kind: 'current' } : pin;
-  const mayList = asked.kind !== 'current' && mayListSnapshots?.(loaded) === true;
+  const may = isAnyPoint || pin.kind === 'current' ? undefined : mayListSnapshots?.(loaded);
+  const mayList = may === true;
+  const asked = askedPin({ pin, isAnyPoint, isTold: may !== false });
   const { snapshot, schema: columns } = resolveSnapshot(loaded.metadata, asked, tableName, { mayList });
   const lineage = namesRowLineage ? lineageFields(loaded.metadata.formatVersion, columns.fields) : [];
   return {
@@ -256,12 +260,26 @@ export async function resolveOne(
       // The loaded metadata never changes, so that "current" means the same snapshot at every later use of it.
       pin:
         snapshot === undefined
-          ? pin
+          ? asked
           : { kind: 'id', snapshotId: snapshot.snapshotId, schemaId: columns.schemaId },
       fields: columns.fields,
       lineage,
     },
   };
+}
+
+/** When the first commit was is a commit's affair: who is told of none is not told that there was none yet. */
+function askedPin({
+  pin,
+  isAnyPoint,
+  isTold,
+}: {
+  readonly pin: SnapshotPin;
+  readonly isAnyPoint: boolean;
+  readonly isTold: boolean;
+}): SnapshotPin {
+  if (isAnyPoint) return { kind: 'current' };
+  return pin.kind === 'timestamp' && !isTold ? { ...pin, isEmptyBefore: true } : pin;
 }
 
 /** The fields of all schemas, by name: first those of `schema`, then the others', the newest first. */

@@ -1,6 +1,7 @@
 /** What a plan was made under: it is not run under anything else. */
 import { QueryError } from '@svc/base';
 import type { Session } from '../identity/session.js';
+import type { AppliedPolicies } from '../planner/guard-relations.js';
 import { type PolicyEnforcer, policyStamp } from './policy-enforcer.js';
 
 export interface PlannedPolicies {
@@ -16,15 +17,15 @@ interface Enforced {
   readonly policies?: { readonly enforcer: PolicyEnforcer } | undefined;
 }
 
-/** Undefined: there are no policies here at all. */
+/** Of what has been planned, or of what is to be answered: then it is to be asked for before. Undefined: there are no policies here at all. */
 export function plannedPolicies(
   { policies }: Enforced,
   session: Session,
-  applied: Pick<PlannedPolicies, 'names' | 'isGuarded'> = { names: [], isGuarded: false },
+  applied?: Pick<AppliedPolicies, 'names' | 'isGuarded' | 'stamp'>,
 ): PlannedPolicies | undefined {
   if (policies === undefined) return undefined;
-  const { names, isGuarded } = applied;
-  return { names, isGuarded, stamp: policyStamp(policies.enforcer, session) };
+  const { names = [], isGuarded = false, stamp = policyStamp(policies.enforcer, session) } = applied ?? {};
+  return { names, isGuarded, stamp };
 }
 
 /** Throws POLICY_CHANGED for what was planned under other rules, or with other roles. */
@@ -35,9 +36,12 @@ export function throwIfPoliciesChanged(
 ): void {
   const stamp = planned.policies?.stamp;
   if (policies === undefined || stamp === undefined) return;
-  if (policyStamp(policies.enforcer, session) !== stamp)
-    throw new QueryError(
-      'POLICY_CHANGED',
-      'Policies or roles have changed since the statement was planned: plan it again (GetFlightInfo).',
-    );
+  if (policyStamp(policies.enforcer, session) !== stamp) throw policiesChanged();
+}
+
+export function policiesChanged(): QueryError {
+  return new QueryError(
+    'POLICY_CHANGED',
+    'Policies or roles have changed since the statement was planned: plan it again (GetFlightInfo).',
+  );
 }

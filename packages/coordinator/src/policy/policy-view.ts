@@ -59,23 +59,40 @@ export interface PolicyViewParts {
   readonly filters: readonly string[];
   /** By column name in lower case. */
   readonly masks: ReadonlyMap<string, string>;
+  /** Whether the engine is to take structs for whole: else it computes casts of their fields before any filter. */
+  readonly isBarrier: boolean;
 }
 
 /** Filters and masks see the table's own values; a mask has its column's type. */
-export function policySql({ hidden, alias, columns, filters, masks }: PolicyViewParts): string {
-  const list = columns.map(({ name, type }) => {
-    const column = quoteIdentifier(name);
-    const mask = masks.get(name.toLowerCase());
-    return mask === undefined
-      ? `${quoteIdentifier(alias)}.${column}`
-      : `CAST((${mask}) AS ${type}) AS ${column}`;
+export function policySql({ hidden, alias, columns, filters, masks, isBarrier }: PolicyViewParts): string {
+  const list = columns.map((each) => {
+    const column = quoteIdentifier(each.name);
+    const mask = masks.get(each.name.toLowerCase());
+    const value = `${quoteIdentifier(alias)}.${column}`;
+    if (mask !== undefined) return `CAST((${mask}) AS ${each.type}) AS ${column}`;
+    return isBarrier && isStruct(each) ? `${wholeStruct(value)} AS ${column}` : value;
   });
   const from = [hidden.catalog, hidden.schema, hidden.table].map(quoteIdentifier).join('.');
   const where = filters.length === 0 ? '' : ` WHERE ${filters.map((filter) => `(${filter})`).join(' AND ')}`;
   return `SELECT ${list.join(', ')} FROM ${from} AS ${quoteIdentifier(alias)}${where}`;
 }
 
-/** For a view whose own text is anything. */
-export function wrappedSql(sql: string): string {
-  return `SELECT * FROM (${sql})`;
+/** For a view whose own text is anything, and which answers these columns. */
+export function wrappedSql(sql: string, columns: readonly EngineColumn[]): string {
+  if (!columns.some(isStruct)) return `SELECT * FROM (${sql})`;
+  const names = columns.map(({ name }) => quoteIdentifier(name));
+  const list = columns.map((column) => {
+    const name = quoteIdentifier(column.name);
+    return isStruct(column) ? wholeStruct(name) : name;
+  });
+  return `SELECT ${list.join(', ')} FROM (${sql}) AS v(${names.join(', ')})`;
+}
+
+function isStruct({ type }: EngineColumn): boolean {
+  return type.startsWith('STRUCT');
+}
+
+/** The struct itself, in words that the engine does not look through for its fields. */
+function wholeStruct(column: string): string {
+  return `CASE WHEN ${column} IS NULL THEN NULL ELSE ${column} END`;
 }

@@ -137,12 +137,11 @@ async function plan(
   if (options.parameters !== undefined) {
     throw new QueryError('INVALID_PARAMETER', 'Only queries and INSERT take parameters.');
   }
-  const answer = await answerStatement(dependencies, statement, options);
   const isOnlyTold = !changes.has(statement.kind) && !affectsSession.has(statement.kind);
-  return {
-    ...answered(answer),
-    policies: isOnlyTold ? plannedPolicies(dependencies, options.session) : undefined,
-  };
+  // Before it is answered: what changes meanwhile may be in it or not.
+  const policies = isOnlyTold ? plannedPolicies(dependencies, options.session) : undefined;
+  const answer = await answerStatement(dependencies, statement, options);
+  return { ...answered(answer), policies };
 }
 
 type RowWrite = Insert | (CreateTable & { readonly query: string });

@@ -24,6 +24,17 @@ interface Piece {
   readonly byteCount: Float64Array;
 }
 
+/** Where a node's buffers go. */
+interface NodeWriting {
+  readonly target: { readonly bytes: Uint8Array; readonly address: Address };
+  /** Answers where the next buffer begins. */
+  place(byteCount: number): number;
+  /** The same in the place of the last one. */
+  placeAgain(byteCount: number): number;
+  /** What the node lies below. */
+  readonly above: NullMask | undefined;
+}
+
 export class BatchMerge {
   private readonly plan: ArrayPlan;
   private pieces: Piece[] = [];
@@ -97,9 +108,13 @@ export class BatchMerge {
       region.fill(0, offset + byteCount, position);
       return offset;
     };
+    const placeAgain = (byteCount: number): number => {
+      position = buffers.pop()?.offset ?? 0;
+      return place(byteCount);
+    };
     this.plan.nodes.forEach((node, index) => {
       const above = node.parent === -1 ? undefined : masks[node.parent];
-      const { mask, ...written } = this.writeNode(node, index, target, place, above);
+      const { mask, ...written } = this.writeNode(node, index, { target, place, placeAgain, above });
       nodes.push(written);
       masks.push(mask);
     });
@@ -124,8 +139,8 @@ export class BatchMerge {
       if (node === undefined) continue;
       const elements = (this.elements[index] ?? 0) + (piece.count[index] ?? 0);
       const values = (this.valueBytes[index] ?? 0) + (piece.byteCount[index] ?? 0);
-      if (hasValidity(node) && (this.hasNulls[index] === 1 || mayHaveNulls(piece, index)))
-        total += align(Math.ceil(elements / 8));
+      // Whether there are NULLs is known of chunks: how many rows fit is not to depend on where these end.
+      if (hasValidity(node)) total += align(Math.ceil(elements / 8));
       switch (node.layout.kind) {
         case 'none':
         case 'denseUnion':
@@ -153,9 +168,7 @@ export class BatchMerge {
   private writeNode(
     node: PlanNode,
     index: number,
-    target: { readonly bytes: Uint8Array; readonly address: Address },
-    place: (byteCount: number) => number,
-    above: NullMask | undefined,
+    { target, place, placeAgain, above }: NodeWriting,
   ): FieldNode & { readonly mask: NullMask | undefined } {
     const length = this.elements[index] ?? 0;
     const { bytes } = target;
@@ -168,6 +181,7 @@ export class BatchMerge {
         if (above !== undefined) blankBits(above, length, bytes, bitmap.byteOffset);
         nullCount = countZeros(bitmap.bytes, bitmap.byteOffset, length);
         if (nullCount > 0) mask = bitmap;
+        else placeAgain(0);
       } else place(0);
     }
     const { layout } = node;

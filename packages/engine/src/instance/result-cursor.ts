@@ -56,8 +56,10 @@ interface OwnedChunk {
 
 /** A slow statement's rows are sent after this time, even if the batch could still grow. */
 const lingerMs = 250;
-/** Bounds rows per batch (2,048 each) when they are tiny. */
-const maxChunksPerBatch = 512;
+/** Bounds rows per batch when they are tiny. */
+const maxRowsPerBatch = 2 ** 20;
+/** Bounds what is held of chunks with few rows. */
+const maxChunksPerBatch = 4096;
 /** gRPC framing and FlightData fields around a message. */
 const framingBytes = 1024;
 
@@ -159,16 +161,26 @@ export class ResultCursor {
     }
   }
 
-  /** Takes rows of the current chunk; answers a message when the batch is full. */
+  /**
+   * Takes rows of the current chunk; answers a message when the batch is full. Batches are filled up, so that where they end
+   * says nothing of the engine's chunks: of a table with hidden rows these would tell where they lie.
+   */
   private mergeCurrent(chunk: OwnedChunk, region: Uint8Array): CursorMessage | undefined {
     const { arrays } = chunk;
     const left = arrays.rowCount - this.currentRow;
-    if (this.merge.add(arrays, this.currentRow, left, region.byteLength)) {
+    const room = maxRowsPerBatch - this.merge.rowCount;
+    if (left <= room && this.merge.add(arrays, this.currentRow, left, region.byteLength)) {
       this.merged.push(chunk);
       this.current = undefined;
       return undefined;
     }
-    if (this.merge.rowCount > 0) return this.writeBatch(region);
+    if (this.merge.rowCount > 0) {
+      const more = Math.min(room, this.merge.rowsThatFit(arrays, this.currentRow, region.byteLength));
+      if (more > 0) this.merge.add(arrays, this.currentRow, more, region.byteLength);
+      const message = this.writeBatch(region);
+      this.currentRow += more;
+      return message;
+    }
     const fitting = this.merge.rowsThatFit(arrays, this.currentRow, region.byteLength);
     const rowCount = Math.max(1, fitting);
     const target = fitting > 0 ? region : this.ownMemory(this.merge.bytesAlone(arrays, this.currentRow, 1));

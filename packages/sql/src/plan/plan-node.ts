@@ -40,12 +40,16 @@ export interface StageReadNode {
 export interface ScanColumn {
   /** Position in `names`. */
   readonly index: number | undefined;
+  /** As of a field. */
+  readonly isCast: boolean;
   /** Struct fields below it that are read, by name; empty means the whole column. */
   readonly children: readonly ScanField[];
 }
 
 export interface ScanField {
   readonly name: string;
+  /** The engine answers it as another type: a cast of the statement is computed where the scan is. */
+  readonly isCast: boolean;
   readonly children: readonly ScanField[];
 }
 

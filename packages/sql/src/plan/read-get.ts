@@ -69,25 +69,27 @@ function readFilters(json: JsonValue | undefined, columnCount: number): GetNode[
 }
 
 function readColumn(json: JsonValue, names: readonly string[], types: readonly LogicalType[]): ScanColumn {
-  const { index, children } = readColumnIndex(json);
-  if (index >= firstVirtualColumn) return { index: undefined, children: [] };
+  const { index, children, isCast } = readColumnIndex(json);
+  if (index >= firstVirtualColumn) return { index: undefined, isCast, children: [] };
   const position = Number(index);
   const type = types[position];
   if (type === undefined || names[position] === undefined)
     throw new PlanNotUnderstood('a column out of range');
-  return { index: position, children: readFields(children, type) };
+  return { index: position, isCast, children: readFields(children, type) };
 }
 
 function readColumnIndex(json: JsonValue): {
   readonly index: bigint;
   readonly children: readonly JsonValue[];
+  readonly isCast: boolean;
 } {
   const node = new PlanReader(json, 'column index');
-  const read = { index: node.integer('index'), children: node.list('child_indexes') };
+  const type = readLogicalType(node.value('type'));
+  const isCast = type.kind !== 'plain' || type.id !== 'INVALID';
+  const read = { index: node.integer('index'), children: node.list('child_indexes'), isCast };
   node.oneOf('index_type', { FULL_READ: true });
   if (!node.flag('has_index') || node.text('field') !== '')
     throw new PlanNotUnderstood('a column by field name');
-  node.ignore('type');
   node.end();
   return read;
 }
@@ -96,9 +98,9 @@ function readColumnIndex(json: JsonValue): {
 function readFields(children: readonly JsonValue[], type: LogicalType): readonly ScanField[] {
   if (type.kind !== 'struct') return [];
   return children.map((json) => {
-    const { index, children: below } = readColumnIndex(json);
+    const { index, children: below, isCast } = readColumnIndex(json);
     const field = type.fields[Number(index)];
     if (field === undefined) throw new PlanNotUnderstood('a struct field out of range');
-    return { name: field.name, children: readFields(below, field.type) };
+    return { name: field.name, isCast, children: readFields(below, field.type) };
   });
 }

@@ -4,7 +4,7 @@
  */
 import type { CastExpression, PlanExpression } from '../plan/plan-expression.js';
 import type { PlanTableFilter } from '../plan/plan-filter.js';
-import type { GetNode, PlanNode } from '../plan/plan-node.js';
+import type { GetNode, PlanNode, ScanColumn, ScanField } from '../plan/plan-node.js';
 import { inputsOf } from '../plan/read-plan.js';
 import { originsOf } from '../scan/column-origin.js';
 import { referencesOf } from '../stages/narrow-plan.js';
@@ -70,6 +70,7 @@ export function guardProblem(plan: PlanNode, facts: GuardFacts): GuardProblem | 
   const { guarded, depths, plain, own } = facts;
   for (const { stub, path } of guardedScans(plan, guarded)) {
     if (plain.has(stub)) continue;
+    if (path.some((node) => node.kind === 'get' && hasCastField(node))) return 'broken';
     const top = barrierAbove(path, depths.get(stub)?.least);
     if (top === undefined || !conditionsOf(top).every((condition) => own.has(condition))) return 'broken';
   }
@@ -79,7 +80,10 @@ export function guardProblem(plan: PlanNode, facts: GuardFacts): GuardProblem | 
 /** What views without a barrier need of the plan around them. */
 export function isLeakproofAbove(plan: PlanNode, { plain, named, hasConditions }: GuardFacts): boolean {
   if (plain.size === 0) return true;
-  return !(hasConditions && castsField(plan)) && isLeakproofPlan(plan, named);
+  const casts = guardedScans(plan, plain).some(({ path }) =>
+    path.some((node) => node.kind === 'get' && hasCastField(node)),
+  );
+  return !casts && !(hasConditions && castsField(plan)) && isLeakproofPlan(plan, named);
 }
 
 /** Stub files have names of their own, in whatever folder of whichever host they lie. */
@@ -121,6 +125,15 @@ export function guardedScans(plan: PlanNode, guarded: Pick<ReadonlySet<string>, 
     const stub = get?.kind === 'get' && get.files[0] !== undefined ? stubOf(get.files[0]) : undefined;
     return stub !== undefined && guarded.has(stub) ? [{ stub, path }] : [];
   });
+}
+
+/**
+ * A cast of a struct's field goes down with the field, past filters and barriers, to where the scan is. In this plan a filter may have
+ * gone into the scan, before it; in the one that is run over other files it may not.
+ */
+function hasCastField({ columns }: GetNode): boolean {
+  const isCast = (read: ScanColumn | ScanField): boolean => read.isCast || read.children.some(isCast);
+  return columns.some(isCast);
 }
 
 /** From the root to each scan. */

@@ -102,3 +102,11 @@ test('and not with what there is where that may not be told', () => {
   fails({ kind: 'id', snapshotId: 7n }, 'Table s.t has no snapshot 7.');
   fails({ kind: 'timestamp', timestampMs: 999 }, 'Table s.t had no snapshot at 1970-01-01T00:00:00.999Z.');
 });
+
+test('a time before the first commit is one without rows, where it is asked for and all commits are known', () => {
+  const pin = { kind: 'timestamp', timestampMs: 999 } as const;
+  assert.throws(() => resolved(pin), { code: 'SNAPSHOT_NOT_FOUND' });
+  assert.equal(resolved({ ...pin, isEmptyBefore: true }), 'undefined under 0');
+  const kept = metadata({ 'snapshot-log': [{ 'snapshot-id': 2, 'timestamp-ms': 2000 }] });
+  assert.throws(() => resolved({ ...pin, isEmptyBefore: true }, kept), { code: 'SNAPSHOT_NOT_FOUND' });
+});

@@ -11,11 +11,14 @@ export type SnapshotPin =
   | { readonly kind: 'id'; readonly snapshotId: bigint; readonly schemaId?: number }
   /** A branch or tag. */
   | { readonly kind: 'reference'; readonly name: string }
-  /** What was current at that time, milliseconds since 1970. */
-  | { readonly kind: 'timestamp'; readonly timestampMs: number };
+  /**
+   * What was current at that time, milliseconds since 1970. `isEmptyBefore`: a table of which every commit is known had no rows before
+   * the first one, instead of no snapshot: when that was would be told.
+   */
+  | { readonly kind: 'timestamp'; readonly timestampMs: number; readonly isEmptyBefore?: true };
 
 export interface ResolvedSnapshot {
-  /** `undefined` when the table has never been written to. */
+  /** `undefined` when the table had never been written to. */
   readonly snapshot: Snapshot | undefined;
   readonly schema: Schema;
 }
@@ -67,7 +70,10 @@ function resolvePin(table: AskedTable, pin: SnapshotPin): ResolvedSnapshot {
     case 'reference':
       return resolveReference(table, pin.name);
     case 'timestamp': {
-      const snapshot = snapshotById(table, idAsOf(table, pin.timestampMs));
+      const log = metadata.snapshotLog.length > 0 ? metadata.snapshotLog : ancestors(metadata);
+      const id = idAsOf(log, pin.timestampMs);
+      if (id === undefined) return beforeFirst(table, pin, log);
+      const snapshot = snapshotById(table, id);
       return { snapshot, schema: schemaById(metadata, snapshot.schemaId) };
     }
   }
@@ -103,15 +109,31 @@ function notFound(
   return new QueryError('SNAPSHOT_NOT_FOUND', `Table ${tableName} ${problem}${rest}.`);
 }
 
+interface LogEntry {
+  readonly timestampMs: number;
+  readonly snapshotId: bigint;
+}
+
 /** By the log of what was current when; tables without a log are asked for the ancestors of the current snapshot. */
-function idAsOf(table: AskedTable, timestampMs: number): bigint {
-  const { metadata } = table;
-  const log = metadata.snapshotLog.length > 0 ? metadata.snapshotLog : ancestors(metadata);
-  let latest: { readonly timestampMs: number; readonly snapshotId: bigint } | undefined;
+function idAsOf(log: readonly LogEntry[], timestampMs: number): bigint | undefined {
+  let latest: LogEntry | undefined;
   for (const entry of log)
     if (entry.timestampMs <= timestampMs && (latest === undefined || entry.timestampMs >= latest.timestampMs))
       latest = entry;
-  if (latest !== undefined) return latest.snapshotId;
+  return latest?.snapshotId;
+}
+
+function beforeFirst(
+  table: AskedTable,
+  { timestampMs, isEmptyBefore }: Extract<SnapshotPin, { kind: 'timestamp' }>,
+  [earliest]: readonly LogEntry[],
+): ResolvedSnapshot {
+  const { metadata } = table;
+  const first = metadata.snapshots.find(({ snapshotId }) => snapshotId === earliest?.snapshotId);
+  const isWhole =
+    earliest === undefined || (first?.parentSnapshotId === undefined && (first?.sequenceNumber ?? 2n) <= 1n);
+  if (isEmptyBefore === true && isWhole)
+    return { snapshot: undefined, schema: schemaById(metadata, first?.schemaId) };
   throw notFound(table, `had no snapshot at ${printTime(timestampMs)}`, metadata.snapshots.map(describe));
 }
 
