@@ -35,6 +35,9 @@ before(async () => {
 });
 after(async () => await two?.[Symbol.asyncDispose]());
 
+/** Parts of a statement may end in any order. */
+const onWorkers = { settings: ['SET svc.execution = workers'], isReordered: true };
+
 describe('what is hidden changes no answer of statements in stages', () => {
   // Each attack behind one of the filters, in turn.
   for (const [place, { name }] of filters.entries())
@@ -48,7 +51,7 @@ describe('what is hidden changes no answer of statements in stages', () => {
       const differences: string[] = [];
       const share = attacks.filter((_each, index) => index % filters.length === place);
       for (const each of share) {
-        const { difference } = await compare(name, each, ['SET svc.execution = workers']);
+        const { difference } = await compare(name, each, onWorkers);
         if (difference === undefined) continue;
         differences.push(difference.attack);
         context.diagnostic(differenceText(difference));
@@ -60,18 +63,16 @@ describe('what is hidden changes no answer of statements in stages', () => {
 });
 
 describe('what is told of statements in stages', () => {
-  const settings = ['SET svc.execution = workers'];
-
   it('is not where and how they run, nor what policies say', async () => {
     const explain = 'EXPLAIN SELECT sum(k) FROM people WHERE ssn::INTEGER > 3';
-    const { answer } = await opened(two).compare('modulo', attack('reads the plan', explain), settings);
+    const { answer } = await opened(two).compare('modulo', attack('reads the plan', explain), onWorkers);
     assert.match(answer.said, /Runs on this node or on workers, whole or in stages: which is not said/);
     assert.doesNotMatch(answer.said, /% 2|OFFSET|stage_|scan_|bytes|splits/);
   });
 
   it('has no values where an expression fails on a worker, and neither has the log', async () => {
     const failing = attack('makes it fail', "SELECT sum(('x' || ssn)::INTEGER) FROM people");
-    const { answer, difference } = await opened(two).compare('modulo', failing, settings);
+    const { answer, difference } = await opened(two).compare('modulo', failing, onWorkers);
     assert.equal(difference, undefined);
     assert.match(answer.said, /^EVALUATION_ERROR: .*Which one is not said/);
     for (const service of opened(two).services) {
