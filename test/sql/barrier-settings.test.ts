@@ -39,6 +39,8 @@ describe('a statement that reads through a barrier', () => {
       `SELECT k + 1 FROM ${guarded} WHERE sqrt(v) > 1`,
       `SELECT count(*) FROM (SELECT * FROM ${guarded} LIMIT 5)`,
       `SELECT sum(n * id) FROM (SELECT id, row_number() OVER () AS n FROM ${guarded})`,
+      `SELECT arg_max(id, k) FROM ${guarded}`,
+      `SELECT k, string_agg(v::VARCHAR) FROM ${guarded} GROUP BY k`,
       `SELECT sum(id) FROM (SELECT DISTINCT ON (k) k, id FROM ${guarded})`,
       `SELECT count(*) FROM (SELECT * FROM ${guarded} UNION ALL (SELECT * FROM a LIMIT 1))`,
       `SELECT * FROM ${guarded} UNION ALL SELECT k, count(*), 1 FROM ${guarded} GROUP BY k`,

@@ -247,7 +247,8 @@ class StatementGenerator {
       () => `SELECT max(r) FROM (SELECT rank() OVER (ORDER BY ${value()}) AS r ${rest})`,
       () => `SELECT (SELECT max(${value()}) ${rest})`,
       () => `SELECT string_agg(${p}.ssn, ',' ORDER BY ${p}.id) ${rest}`,
-      () => `SELECT arg_max(${p}.id, ${value()}) ${rest}`,
+      // Among equal ones the first would be picked, in whatever order they come.
+      () => `SELECT arg_max(${p}.id, {'by': ${value()}, 'id': ${p}.id}) ${rest}`,
       () => `SELECT bool_and(${this.#telling(p)}) ${rest}`,
       () => `SELECT approx_count_distinct(${p}.id), any_value(${p}.region) ${rest}`,
       () => `SELECT x FROM (SELECT ${value()}::VARCHAR AS x ${rest} UNION SELECT '1') u ORDER BY ALL LIMIT 9`,

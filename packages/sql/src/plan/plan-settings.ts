@@ -1,4 +1,4 @@
-import { isBarrier } from '../stages/plan-facts.js';
+import { exactAggregates, isBarrier } from '../stages/plan-facts.js';
 import { quoteString } from '../text/literals.js';
 import type { PlanNode } from './plan-node.js';
 import { inputsOf } from './read-plan.js';
@@ -83,6 +83,9 @@ function isOrderLost(node: PlanNode, isLostAbove = false): boolean {
   const below = (isLost: boolean) => inputsOf(node).every((input) => isOrderLost(input, isLost));
   switch (node.kind) {
     case 'aggregate':
+      return below(
+        node.aggregates.every((each) => each.kind === 'aggregate' && exactAggregates.has(each.name)),
+      );
     case 'order':
     case 'top-n':
       return below(true);

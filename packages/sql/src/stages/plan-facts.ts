@@ -78,7 +78,8 @@ function picksRows(node: PlanNode): boolean {
   }
 }
 
-const exactAggregates: ReadonlySet<string> = new Set([
+/** What they answer does not depend on the order of the rows, but for the last digits of floating-point sums. */
+export const exactAggregates: ReadonlySet<string> = new Set([
   'count_star',
   'count',
   'sum',
