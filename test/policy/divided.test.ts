@@ -10,7 +10,7 @@ import type { FlightClient } from '@svc/flight';
 import { createLocalExecutor } from '@svc/fragment-fn';
 import { rows } from '../service/support/results.js';
 import { startService, type TestService } from '../service/support/service.js';
-import { tpchStatements, tpchTables } from '../sql/tpch-data.js';
+import { tpchTableQueries } from '../sql/tpch-data.js';
 
 const folder = path.resolve(import.meta.dirname, '../../../bench/tpch/queries');
 const orders = 30_000;
@@ -20,7 +20,10 @@ let client: FlightClient;
 
 before(async () => {
   service = await startService({
-    tables: tablesOf(orders),
+    tables: {
+      'tpch.seen': "SELECT i::BIGINT AS key, 'local' AS who FROM range(0, 60000, 3) r(i)",
+      ...tpchTableQueries('tpch', orders),
+    },
     config: {
       'fragments.split_bytes': 1_000_000,
       'fragments.distribute_bytes': 0,
@@ -37,20 +40,6 @@ before(async () => {
   await rows(client, 'USE tpch');
 });
 after(async () => await service[Symbol.asyncDispose]());
-
-function tablesOf(count: number): Record<string, string> {
-  const queries: Record<string, string> = {
-    'tpch.seen': "SELECT i::BIGINT AS key, 'local' AS who FROM range(0, 60000, 3) r(i)",
-  };
-  const known: string[] = [];
-  for (const [index, statement] of tpchStatements(count).entries()) {
-    const table = tpchTables[index] ?? '';
-    const sql = statement.slice(statement.indexOf(' AS ') + 4);
-    queries[`tpch.${table}`] = known.length === 0 ? sql : `WITH ${known.join(', ')} ${sql}`;
-    if (table === 'orders') known.push(`orders AS (${sql})`);
-  }
-  return queries;
-}
 
 /** Behind a barrier wherever the statement or the policy asks for one. */
 const policies: Readonly<Record<string, readonly string[]>> = {

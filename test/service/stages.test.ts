@@ -11,7 +11,7 @@ import type { FlightClient } from '@svc/flight';
 import { createLocalExecutor, type FragmentExecutor } from '@svc/fragment-fn';
 import { Int64 } from 'apache-arrow';
 import { pick, randomFrom } from '../random.js';
-import { tpchStatements, tpchTables } from '../sql/tpch-data.js';
+import { tpchTableQueries } from '../sql/tpch-data.js';
 import { parameterRow } from './support/parameters.js';
 import { readTicket, rows, rowsOf } from './support/results.js';
 import { startService, type TestService } from './support/service.js';
@@ -28,7 +28,7 @@ let knownFallbacks = 0;
 
 before(async () => {
   service = await startService({
-    tables: tablesOf(orders),
+    tables: tpchTableQueries('tpch', orders),
     config: {
       'fragments.split_bytes': 1_000_000,
       'fragments.distribute_bytes': 0,
@@ -90,19 +90,6 @@ function standIn(name: string, local: FragmentExecutor): FragmentExecutor {
       };
     },
   };
-}
-
-function tablesOf(count: number): Record<string, string> {
-  const queries: Record<string, string> = {};
-  const known: string[] = [];
-  for (const [index, statement] of tpchStatements(count).entries()) {
-    const table = tpchTables[index] ?? '';
-    const sql = statement.slice(statement.indexOf(' AS ') + 4);
-    // A table's query may read those before it.
-    queries[`tpch.${table}`] = known.length === 0 ? sql : `WITH ${known.join(', ')} ${sql}`;
-    if (table === 'orders') known.push(`orders AS (${sql})`);
-  }
-  return queries;
 }
 
 async function both(sql: string) {

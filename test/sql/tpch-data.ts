@@ -101,3 +101,17 @@ export const tpchRowCounts: Readonly<Record<string, number>> = {
 };
 
 export const tpchTables: readonly string[] = Object.keys(tpchRowCounts);
+
+/** `schema.table` → the query whose rows it has, for tables that are made apart from each other. */
+export function tpchTableQueries(schema: string, orders: number): Record<string, string> {
+  const queries: Record<string, string> = {};
+  const known: string[] = [];
+  for (const [index, statement] of tpchStatements(orders).entries()) {
+    const table = tpchTables[index] ?? '';
+    const sql = statement.slice(statement.indexOf(' AS ') + 4);
+    // A table's query may read those before it.
+    queries[`${schema}.${table}`] = known.length === 0 ? sql : `WITH ${known.join(', ')} ${sql}`;
+    if (table === 'orders') known.push(`orders AS (${sql})`);
+  }
+  return queries;
+}

@@ -242,10 +242,12 @@ export async function resolveOne(
   const loaded = await catalogs.get(place.catalog).catalog.loadTable(place.identifier, { signal });
   const schema = schemaName(place.identifier.namespace);
   const tableName = `${place.catalog}.${schema}.${loaded.identifier.name}`;
-  const may = isAnyPoint || pin.kind === 'current' ? undefined : mayListSnapshots?.(loaded);
-  const mayList = may === true;
-  const asked = askedPin({ pin, isAnyPoint, isTold: may !== false });
-  const { snapshot, schema: columns } = resolveSnapshot(loaded.metadata, asked, tableName, { mayList });
+  const point: SnapshotPin = isAnyPoint ? { kind: 'current' } : pin;
+  const mayList = point.kind === 'current' ? undefined : mayListSnapshots?.(loaded);
+  const asked = mayList === false ? untoldPin(point) : point;
+  const { snapshot, schema: columns } = resolveSnapshot(loaded.metadata, asked, tableName, {
+    mayList: mayList === true,
+  });
   const lineage = namesRowLineage ? lineageFields(loaded.metadata.formatVersion, columns.fields) : [];
   return {
     catalog: place.catalog,
@@ -269,17 +271,8 @@ export async function resolveOne(
 }
 
 /** When the first commit was is a commit's affair: who is told of none is not told that there was none yet. */
-function askedPin({
-  pin,
-  isAnyPoint,
-  isTold,
-}: {
-  readonly pin: SnapshotPin;
-  readonly isAnyPoint: boolean;
-  readonly isTold: boolean;
-}): SnapshotPin {
-  if (isAnyPoint) return { kind: 'current' };
-  return pin.kind === 'timestamp' && !isTold ? { ...pin, isEmptyBefore: true } : pin;
+function untoldPin(pin: SnapshotPin): SnapshotPin {
+  return pin.kind === 'timestamp' ? { ...pin, isEmptyBefore: true } : pin;
 }
 
 /** The fields of all schemas, by name: first those of `schema`, then the others', the newest first. */

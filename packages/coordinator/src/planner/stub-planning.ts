@@ -277,12 +277,12 @@ async function checkGuards(
   const guarding = views.filter(({ guard }) => guard !== undefined);
   if (guarding.length === 0) return { guardProblem: undefined, guards: undefined };
   try {
-    const texts: string[] = [];
-    for (const view of guarding) texts.push(await planAlone(options, view));
-    const alone = guarding.map((view, index): GuardingView => {
-      return { plan: readPlan(texts[index] ?? ''), hasBarrier: hasBarrier(view, guardMode) };
-    });
-    await refuseTimeZone(options, guarding, texts);
+    const alone: PlannedView[] = [];
+    for (const view of guarding) {
+      const text = await planAlone(options, view);
+      alone.push({ view, text, plan: readPlan(text), hasBarrier: hasBarrier(view, guardMode) });
+    }
+    await refuseTimeZone(options, alone);
     const hidden = stubs.filter((_stub, index) => tables[index]?.isGuarded === true);
     const guards = guardFacts(alone, hidden);
     return { guardProblem: guards === undefined ? 'broken' : guardProblem(plan, guards), guards };
@@ -290,6 +290,12 @@ async function checkGuards(
     if (error instanceof PlanNotUnderstood) return { guardProblem: error.message, guards: undefined };
     throw error;
   }
+}
+
+interface PlannedView extends GuardingView {
+  readonly view: ResolvedView;
+  /** Of its plan. */
+  readonly text: string;
 }
 
 function planAlone({ lease, signal }: StubPlanOptions, view: ResolvedView): Promise<string> {
@@ -300,19 +306,14 @@ function planAlone({ lease, signal }: StubPlanOptions, view: ResolvedView): Prom
  * What a policy says of times it says in UTC. Elsewhere it would hide other rows, and whoever may choose where could ask hour by
  * hour for what a mask leaves of a day. Throws POLICY_NOT_APPLICABLE where it would.
  */
-async function refuseTimeZone(
-  options: StubPlanOptions,
-  guarding: readonly ResolvedView[],
-  texts: readonly string[],
-): Promise<void> {
+async function refuseTimeZone(options: StubPlanOptions, guarding: readonly PlannedView[]): Promise<void> {
   const { lease, settings, signal } = options;
   if (settings.timeZone === 'UTC') return;
   // Nothing is planned on this lease any more.
   await lease.execute(["SET TimeZone = 'UTC'"], signal);
-  for (const [index, view] of guarding.entries()) {
+  for (const { view, text, plan } of guarding) {
     if (view.guard?.isPolicy !== true) continue;
-    const text = await planAlone(options, view);
-    if (text === texts[index] && !dependsOnTimeZone(readPlan(text))) continue;
+    if ((await planAlone(options, view)) === text && !dependsOnTimeZone(plan)) continue;
     throw new QueryError(
       'POLICY_NOT_APPLICABLE',
       `A policy of ${view.catalog}.${view.schema}.${view.table} depends on the time zone: SET timezone = 'UTC' to read it.`,

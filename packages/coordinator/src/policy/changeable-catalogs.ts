@@ -3,7 +3,7 @@ import type { TableIdentifier, WritableCatalog } from '@svc/lake';
 import type { CatalogDirectory } from '../catalogs/catalog-directory.js';
 import type { Session } from '../identity/session.js';
 import { schemaName } from '../planner/names.js';
-import { withoutNeighbours } from './permitted-catalogs.js';
+import { toldTo } from './permitted-catalogs.js';
 import type { PolicyTarget, Privilege } from './policy.js';
 import { denied, type PolicyEnforcer, targetOf } from './policy-enforcer.js';
 import { viewSecurityProperty } from './view-security.js';
@@ -34,10 +34,7 @@ export function changeableCatalogs(
         permitDefiner(target) {
           if (!enforcer.isAdmin(identity)) throw denied(target, 'DELETE');
         },
-        told: async (answer) =>
-          await answer.catch((error: unknown) => {
-            throw withoutNeighbours(error, enforcer, identity);
-          }),
+        told: (answer) => toldTo(answer, enforcer, identity),
       };
       return { name, catalog: changeable(catalog, changes) };
     },

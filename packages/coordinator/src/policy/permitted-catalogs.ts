@@ -32,10 +32,7 @@ export function permittedCatalogs(
     names: catalogs.names,
     get(wanted) {
       const { name, catalog } = catalogs.get(wanted);
-      const told = async <T>(answer: Promise<T>): Promise<T> =>
-        await answer.catch((error: unknown) => {
-          throw withoutNeighbours(error, enforcer, identity);
-        });
+      const told = <T>(answer: Promise<T>) => toldTo(answer, enforcer, identity);
       const loading = async <T extends { readonly identifier: TableIdentifier }>(
         load: Promise<T>,
         restrictionsOf?: (loaded: T) => TableDecision | undefined,
@@ -80,12 +77,18 @@ const namesFollow: ReadonlyMap<string, RegExp> = new Map([
   ['SCHEMA_NOT_EMPTY', / is not empty/],
 ]);
 
-/** The error without names that its user may not be told. */
-export function withoutNeighbours(
-  error: unknown,
+/** What a catalog answers; what it throws is without names that its user may not be told. */
+export async function toldTo<T>(
+  answer: Promise<T>,
   enforcer: PolicyEnforcer,
   identity: PolicyIdentity,
-): unknown {
+): Promise<T> {
+  return await answer.catch((error: unknown) => {
+    throw withoutNeighbours(error, enforcer, identity);
+  });
+}
+
+function withoutNeighbours(error: unknown, enforcer: PolicyEnforcer, identity: PolicyIdentity): unknown {
   if (!(error instanceof QueryError) || !enforcer.mayHideNames(identity)) return error;
   const found = namesFollow.get(error.code)?.exec(error.message);
   if (found === null || found === undefined) return error;

@@ -68,9 +68,9 @@ export function guardFacts(
 /** Undefined: nothing of the user stands in or below a policy's filter. */
 export function guardProblem(plan: PlanNode, facts: GuardFacts): GuardProblem | undefined {
   const { guarded, depths, plain, own } = facts;
-  for (const { stub, path } of guardedScans(plan, guarded)) {
+  for (const { stub, path, hasCast } of guardedScans(plan, guarded)) {
     if (plain.has(stub)) continue;
-    if (path.some((node) => node.kind === 'get' && hasCastField(node))) return 'broken';
+    if (hasCast) return 'broken';
     const top = barrierAbove(path, depths.get(stub)?.least);
     if (top === undefined || !conditionsOf(top).every((condition) => own.has(condition))) return 'broken';
   }
@@ -80,9 +80,7 @@ export function guardProblem(plan: PlanNode, facts: GuardFacts): GuardProblem | 
 /** What views without a barrier need of the plan around them. */
 export function isLeakproofAbove(plan: PlanNode, { plain, named, hasConditions }: GuardFacts): boolean {
   if (plain.size === 0) return true;
-  const casts = guardedScans(plan, plain).some(({ path }) =>
-    path.some((node) => node.kind === 'get' && hasCastField(node)),
-  );
+  const casts = guardedScans(plan, plain).some(({ hasCast }) => hasCast);
   return !casts && !(hasConditions && castsField(plan)) && isLeakproofPlan(plan, named);
 }
 
@@ -118,12 +116,13 @@ export function guardedIn(plan: PlanNode, guarded: ReadonlySet<string>): readonl
   return inputsOf(plan).flatMap((input) => guardedIn(input, guarded));
 }
 
-/** Each scan of these tables, with what stands above it. */
+/** Each scan of these tables, with what stands above it, and whether something of the statement is computed in it. */
 export function guardedScans(plan: PlanNode, guarded: Pick<ReadonlySet<string>, 'has'>) {
   return pathsToScans(plan).flatMap((path) => {
     const get = path.at(-1);
     const stub = get?.kind === 'get' && get.files[0] !== undefined ? stubOf(get.files[0]) : undefined;
-    return stub !== undefined && guarded.has(stub) ? [{ stub, path }] : [];
+    const hasCast = path.some((node) => node.kind === 'get' && hasCastField(node));
+    return stub !== undefined && guarded.has(stub) ? [{ stub, path, hasCast }] : [];
   });
 }
 

@@ -31,8 +31,9 @@ export function stageGuardProblem(
 ): GuardProblem | undefined {
   const saidAt = (level: number): ReadonlySet<string> =>
     new Set(own.filter((each) => each.level >= level).flatMap((each) => conditionsOf(each.plan)));
-  for (const { stub, path } of guardedScans(plan, levels)) {
+  for (const { stub, path, hasCast } of guardedScans(plan, levels)) {
     const most = levels.get(stub) ?? 0;
+    if (most > 0 && hasCast) return 'broken';
     for (let depth = 1; depth <= most; depth++) {
       const barrier = barrierAbove(path, depth);
       if (barrier === undefined) {
