@@ -72,6 +72,8 @@ export interface StatementOptions {
   readonly signal: AbortSignal;
   /** Of the query that the statement will be, where it is one already. */
   readonly queryId?: string;
+  /** Told the names of the policies of what is written, before a row is read: a statement that fails had them too. */
+  readonly onPolicies?: (names: readonly string[]) => void;
 }
 
 /** What `prepare` promises to a client. */
@@ -153,9 +155,9 @@ function isRowWrite(statement: RunnableStatement): statement is RowWrite {
 function writeStatement(
   dependencies: StatementPlannerDependencies,
   statement: RowWrite,
-  { session, parameters, signal, queryId = randomUUID() }: StatementOptions,
+  { session, parameters, signal, queryId = randomUUID(), onPolicies }: StatementOptions,
 ): Promise<WriteOutcome> {
-  return dependencies.writeRows(statement, { session, queryId, parameters, signal });
+  return dependencies.writeRows(statement, { session, queryId, parameters, onPolicies, signal });
 }
 
 /** Result schema and parameters without planning scans, and without the effects of USE and SET. */

@@ -67,9 +67,11 @@ async function createAs({ statement, place, dependencies, options }: Creation): 
       ...{ session, catalog, table, columns, signal },
       nowMs: plan.nowMs,
     });
+    const policies = appliedPolicies(plan, rules);
+    options.onPolicies?.(policies);
     const rows = await writeRows({ dependencies, options, table, ...plan, columns, rules });
     await discardOnFailure(rows, () => commitNewTable(table, rows.dataFiles, dependencies, writable, signal));
-    return outcome(`Table ${name} was created`, rows.rowCount, appliedPolicies(plan, rules));
+    return outcome(`Table ${name} was created`, rows.rowCount, policies);
   } catch (error) {
     if (!isCode(error, 'COMMIT_OUTCOME_UNKNOWN')) await writable.discardTable(table);
     throw error;
@@ -86,6 +88,8 @@ async function replaceAs(
   const definition = definitionOf(statement, plan);
   const target = replacedTable(existing, definition);
   const readFrom = currentSnapshotRead(plan.reads, place, existing);
+  const policies = appliedPolicies(plan);
+  options.onPolicies?.(policies);
   const rows = await writeRows({
     dependencies,
     options,
@@ -97,7 +101,7 @@ async function replaceAs(
   await discardOnFailure(rows, () =>
     commitReplacement({ place, definition, target, dataFiles, readFrom, dependencies, signal }),
   );
-  return outcome(`Table ${place.name} was replaced`, rows.rowCount, appliedPolicies(plan));
+  return outcome(`Table ${place.name} was replaced`, rows.rowCount, policies);
 }
 
 function definitionOf(statement: CreateTable, plan: PlannedRows) {

@@ -44,6 +44,8 @@ export async function insertRows(
     ...{ session, catalog, table, columns, signal },
     nowMs: plan.nowMs,
   });
+  const policies = appliedPolicies(plan, rules);
+  options.onPolicies?.(policies);
   const rows = await writeRows({ dependencies, options, table, ...plan, columns, rules });
   if (rows.dataFiles.length > 0) {
     const append = appendOf(rows.dataFiles, table, dependencies);
@@ -54,7 +56,7 @@ export async function insertRows(
   return {
     text: `${rowsText(rows.rowCount)} added to ${name}.`,
     rowCount: rows.rowCount,
-    policies: appliedPolicies(plan, rules),
+    policies,
   };
 }
 

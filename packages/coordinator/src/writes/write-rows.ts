@@ -47,6 +47,8 @@ export interface WriteOptions {
   readonly queryId: string;
   /** Arrow IPC stream; of INSERT with any number of rows, for each of which its query runs. */
   readonly parameters?: Uint8Array | undefined;
+  /** Told which policies hold for what is read and written, before any row is. */
+  readonly onPolicies?: ((names: readonly string[]) => void) | undefined;
   readonly signal: AbortSignal;
 }
 

@@ -151,10 +151,11 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
     context: CallContext,
     parametersFor: () => Uint8Array | undefined = () => undefined,
   ): Promise<bigint> {
-    const run = async (signal: AbortSignal, { queryId }: TrackedQuery): Promise<bigint> => {
+    const run = async (signal: AbortSignal, { queryId, applied }: TrackedQuery): Promise<bigint> => {
       const { sql } = text;
       const parameters = parametersFor();
-      const planned = await planStatement(planner, { session, sql, signal, parameters, queryId });
+      const asked = { session, sql, signal, parameters, queryId, onPolicies: applied };
+      const planned = await planStatement(planner, asked);
       if (planned.kind !== 'answer')
         throw new QueryError(
           'INVALID_ARGUMENT',
@@ -218,8 +219,14 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
         const statement = statementText(text);
         const { sql } = statement;
         return beforeRun(session, statement, context, async (signal, query) => {
-          const { queryId } = query;
-          const planned = await planStatement(planner, { session, sql, signal, queryId });
+          const { queryId, applied } = query;
+          const planned = await planStatement(planner, {
+            session,
+            sql,
+            signal,
+            queryId,
+            onPolicies: applied,
+          });
           return ticketFor(session, planned, statement, query);
         });
       }),
@@ -278,10 +285,11 @@ export function createFlightBackend(dependencies: FlightBackendDependencies): Fl
         const statement = prepared.get(session.key, handle);
         const { sql, parameters } = statement;
         return beforeRun(session, statement, context, async (signal, query) => {
-          const { queryId } = query;
+          const { queryId, applied } = query;
           // Bound values may change the types of columns; without any, the plan itself has what was announced.
           if (parameters !== undefined) await checkPrepared(session, statement, signal);
-          const planned = await planStatement(planner, { session, sql, signal, parameters, queryId });
+          const asked = { session, sql, signal, parameters, queryId, onPolicies: applied };
+          const planned = await planStatement(planner, asked);
           const isAnnounced = parameters !== undefined || planned.kind === 'answer';
           if (!isAnnounced && !isSameSchema(planned.schema, statement.schema)) throw schemaChanged();
           return ticketFor(session, planned, statement, query);
