@@ -64,7 +64,7 @@ export interface FragmentEnvironment {
   /** The scan without what holds no row that passes the filters; absent where all that was planned is read. */
   narrow?(table: FragmentScan, filters: readonly ScanFilter[], signal: AbortSignal): Promise<FragmentScan>;
   /** What staging the table would have to fetch now; absent where that is all that was planned. */
-  bytesToStage?(table: FragmentScan, signal: AbortSignal): Promise<number>;
+  bytesToFetch?(table: FragmentScan, signal: AbortSignal): Promise<number>;
   /** Told of each table of which less is read than was planned. */
   onNarrowed?(planned: FragmentScan, narrowed: FragmentScan): void;
   /** The bytes of a part of an earlier stage's rows, as they come; absent where rows of others come along or not at all. */

@@ -99,7 +99,7 @@ export type {
 } from './scan/table-scan.js';
 export { type DivideScanOptions, divideScan } from './staging/divide-scan.js';
 export { rowDeltaName } from './staging/row-delta.js';
-export { bytesToStage, type ScanToStage, splitScans } from './staging/split-scan.js';
+export { bytesToFetch, type ScanToStage, splitScans } from './staging/split-scan.js';
 export { type StagedDeletes, type StagedGroup, type StagedTable, stageScan } from './staging/stage-scan.js';
 export { openStagingCache, type StagingCache } from './staging/staging-cache.js';
 export { displayLocation } from './storage/display-location.js';

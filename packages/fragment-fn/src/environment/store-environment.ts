@@ -40,7 +40,7 @@ export function environmentOf(
   dependencies: EnvironmentDependencies,
   { fragment, stores }: FragmentOfStores,
 ): FragmentEnvironment {
-  const { pool, stage, narrow, bytesToStage, split, stageFiles, metrics } = dependencies;
+  const { pool, stage, narrow, bytesToFetch, split, stageFiles, metrics } = dependencies;
   const storesByScan = new Map<TableScan, ObjectStore>();
   for (const [index, table] of fragment.tables.entries()) {
     const store = stores[index];
@@ -71,7 +71,7 @@ export function environmentOf(
       storesByScan.set(scan, store);
       return { ...table, scan };
     },
-    bytesToStage: (table, signal) => bytesToStage(table.scan, storeOf(table.scan), signal),
+    bytesToFetch: (table, signal) => bytesToFetch(table.scan, storeOf(table.scan), signal),
     onNarrowed: (planned, narrowed) => countNarrowed(metrics, planned.scan.counts, narrowed.scan.counts),
     split: async (tables, signal) => {
       const scans = tables.map(({ scan }) => ({ scan, store: storesByScan.get(scan) ?? noStore }));

@@ -1,7 +1,7 @@
 /** How tables are brought to an engine of this machine. */
 import type { Metrics } from '@svc/base';
 import {
-  bytesToStage,
+  bytesToFetch,
   type FooterCache,
   narrowScan,
   type ObjectStore,
@@ -26,7 +26,7 @@ export interface TableStaging {
     signal: AbortSignal,
   ): Promise<TableScan>;
   /** What staging a scan would have to fetch now. */
-  bytesToStage(scan: TableScan, store: ObjectStore, signal: AbortSignal): Promise<number>;
+  bytesToFetch(scan: TableScan, store: ObjectStore, signal: AbortSignal): Promise<number>;
   /** For each scan its parts, where it does not fit into the staging space beside the others. */
   split(
     scans: readonly ScanToStage[],
@@ -43,7 +43,7 @@ export interface TableStagingOptions {
 export function createTableStaging({ cache, footers, metrics }: TableStagingOptions): TableStaging {
   return {
     narrow: (scan, filters, store, signal) => narrowScan(scan, filters, { store, footers, signal }),
-    bytesToStage: (scan, store, signal) => bytesToStage({ scan, store }, { cache, footers, signal }),
+    bytesToFetch: (scan, store, signal) => bytesToFetch({ scan, store }, { cache, footers, signal }),
     split: (scans, signal) => splitScans(scans, { cache, footers, signal }),
     stage: async (scan, store, directory, signal) => {
       const staged = await stageScan(scan, { store, directory, cache, footers, signal });

@@ -65,7 +65,7 @@ async function narrowTable(
 ): Promise<FragmentScan> {
   const narrow = async (filter: ScanFilter) =>
     (await environment.narrow?.(target, [filter], link.signal)) ?? target;
-  const bytes = await environment.bytesToStage?.(target, link.signal);
+  const bytes = await environment.bytesToFetch?.(target, link.signal);
   if (bytes !== undefined && bytes < minBytes) return target;
   const maxKeys = join.by === 'bloom' ? maxBloomKeys : maxListedKeys;
   const list = keyList(await lease.queryText(keyListSql(source, join.source, maxKeys), [], link.signal));

@@ -34,9 +34,9 @@ export function sharedTables(request: SplitRequest, environment: FragmentEnviron
         return table;
       },
     }),
-    bytesToStage: async (table, signal) => {
+    bytesToFetch: async (table, signal) => {
       if (table === divided) return splits.reduce((sum, { scan }) => sum + scan.counts.bytesPlanned, 0);
-      return (await environment.bytesToStage?.(table, signal)) ?? table.scan.counts.bytesPlanned;
+      return (await environment.bytesToFetch?.(table, signal)) ?? table.scan.counts.bytesPlanned;
     },
   };
   return {

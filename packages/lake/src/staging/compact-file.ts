@@ -19,6 +19,8 @@ import { copyChunks, type WrittenEntry, writeEntry } from './write-entry.js';
 
 /** How much larger than what a query needs the entry that is written for it may be. */
 const maxGrowth = 3;
+/** Read of an older entry at a time: it comes at once, and what is in the processor's cache is written sooner. */
+const maxCopyBytes = 1024 * 1024;
 /** Another process that makes the same entry puts its own in the place of ours, and may remove that one to make room. */
 const maxFills = 3;
 
@@ -105,7 +107,7 @@ async function fill(
 ): Promise<{ readonly entry: CacheEntry; readonly bytesFetched: number }> {
   const { cache, store, footers, signal } = context;
   const footer = await footers.get(store, info, signal);
-  const existing = cache.entriesOf(nameInCache(store, info), info.version);
+  const existing = entriesOfFile(info, { cache, store });
   const wider = context.isPart === true ? selection : widen(footer, selection, existing);
   try {
     return await write(info, footer, wider, existing, context);
@@ -199,6 +201,14 @@ export function findEntry(
   return cache.find(nameInCache(store, info), info.version, selection);
 }
 
+/** All entries that have something of the file. */
+export function entriesOfFile(
+  info: DataFileInfo,
+  { cache, store }: Pick<CompactFileContext, 'cache' | 'store'>,
+): readonly CacheEntry[] {
+  return cache.entriesOf(nameInCache(store, info), info.version);
+}
+
 /**
  * Under which an entry is found. Entries lie on the disk, where no password or signature of a URL is to be found: a digest
  * stands for what is left out, for whose file it is, and for Avro: bytes that are both Avro and Parquet are two files.
@@ -249,7 +259,8 @@ class ChunkSources {
     const cached = this.#readers.get(this.#indexOf(chunk));
     if (cached === undefined)
       return { source: this.#readStorage, start: chunk.sourceStart, end: chunk.sourceEnd };
-    return { source: cached.read, start: cached.start, end: cached.start + length };
+    const { read: source, start } = cached;
+    return { source, start, end: start + length, maxReadBytes: maxCopyBytes };
   }
 
   async close(): Promise<void> {

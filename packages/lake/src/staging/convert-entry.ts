@@ -45,7 +45,7 @@ export async function convertEntry(
           ...{ store, info, start, signal, rowCount: header.rowCount, columns: header.selection.columns },
           append: async (bytes) => {
             await reserve(bytes.length);
-            await append(bytes);
+            await append([bytes]);
           },
         });
       },

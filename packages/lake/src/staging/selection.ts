@@ -17,6 +17,14 @@ export function unionOf(a: Selection, b: Selection): Selection {
   return makeSelection([...a.rowGroups, ...b.rowGroups], [...a.columns, ...b.columns]);
 }
 
+export function intersectionOf(a: Selection, b: Selection): Selection {
+  const [rowGroups, columns] = [new Set(b.rowGroups), new Set(b.columns)];
+  return {
+    rowGroups: a.rowGroups.filter((rowGroup) => rowGroups.has(rowGroup)),
+    columns: a.columns.filter((column) => columns.has(column)),
+  };
+}
+
 /** Whether everything in `inner` is also in `outer`. */
 export function isCovered(inner: Selection, outer: Selection): boolean {
   return isSubset(inner.columns, outer.columns) && isSubset(inner.rowGroups, outer.rowGroups);

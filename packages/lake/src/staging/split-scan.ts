@@ -9,9 +9,10 @@ import type { FooterCache } from '../parquet/footer-cache.js';
 import type { FileScan, TableScan } from '../scan/table-scan.js';
 import { displayLocation } from '../storage/display-location.js';
 import type { ObjectStore } from '../storage/object-store.js';
-import { findEntry } from './compact-file.js';
+import { entriesOfFile, findEntry } from './compact-file.js';
+import { selectionBytes } from './compact-layout.js';
 import { filePieces, scanParts } from './scan-parts.js';
-import { makeSelection, type Selection } from './selection.js';
+import { intersectionOf, makeSelection, type Selection } from './selection.js';
 import type { CacheEntry, StagingCache } from './staging-cache.js';
 
 export interface ScanToStage {
@@ -68,9 +69,22 @@ export async function splitScans(
   return parts;
 }
 
-/** What staging a scan has to fetch or to copy now: what lies in the cache, and what is read in place, is not in it. */
-export async function bytesToStage(scan: ScanToStage, options: SplitOptions): Promise<number> {
-  return (await needOf(scan, options)).missingBytes;
+/** What staging a scan has to fetch now: what lies in the cache, and what is read in place, is not in it. */
+export async function bytesToFetch({ scan, store }: ScanToStage, options: SplitOptions): Promise<number> {
+  const { cache, footers, signal } = options;
+  let sum = 0;
+  for (const file of filesOf(scan)) {
+    const cost = costOf(file, store);
+    if (cost === 0) continue;
+    const selection = await selectionOf(file, store, options);
+    if (findEntry(file, selection, { cache, store }) !== undefined) continue;
+    const footer = await footers.get(store, file, signal);
+    const found = entriesOfFile(file, { cache, store }).map(({ header }) =>
+      selectionBytes(footer, intersectionOf(selection, header.selection)),
+    );
+    sum += Math.max(0, cost - Math.max(0, ...found));
+  }
+  return sum;
 }
 
 interface Need {

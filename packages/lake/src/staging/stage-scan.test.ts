@@ -313,7 +313,7 @@ test('when queries hold all of the space, the next one is told so', async () => 
 test('a full disk is reported, and nothing half-written is left', async () => {
   const openFile = (async (...parameters: Parameters<typeof open>) => {
     const file = await open(...parameters);
-    file.write = () => Promise.reject(Object.assign(new Error('no space'), { code: 'ENOSPC' }));
+    file.writev = () => Promise.reject(Object.assign(new Error('no space'), { code: 'ENOSPC' }));
     return file;
   }) as typeof open;
   const { run, cacheFolder, options } = await makeStage({ openFile });

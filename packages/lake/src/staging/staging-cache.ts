@@ -51,7 +51,6 @@ export interface CacheEntry {
 }
 
 const defaultBytesInMemory = 64 * 1024 * 1024;
-const maxFreeBufferBytes = 16 * 1024 * 1024;
 /** Uses are noted on disk at most so often: the order only has to be about right after a restart. */
 const noteEveryMs = 60_000;
 /** How old the knowledge of other processes' entries may be when a file is added. */
@@ -69,7 +68,7 @@ export async function openStagingCache(options: StagingCacheOptions): Promise<St
 export class StagingCache {
   readonly budget: ByteBudget;
   /** For what the budget lets in. */
-  readonly buffers = new BufferPool(maxFreeBufferBytes);
+  readonly buffers: BufferPool;
   /** Work on one data file at a time. */
   readonly fileLock = new KeyedLock();
   readonly openFile: typeof open | undefined;
@@ -84,7 +83,9 @@ export class StagingCache {
   constructor(options: StagingCacheOptions) {
     this.#options = options;
     this.openFile = options.openFile;
-    this.budget = new ByteBudget(options.maxBytesInMemory ?? defaultBytesInMemory);
+    const { maxBytesInMemory = defaultBytesInMemory } = options;
+    this.budget = new ByteBudget(maxBytesInMemory);
+    this.buffers = new BufferPool(maxBytesInMemory);
   }
 
   /** Bytes of all entries, and how many there are. */

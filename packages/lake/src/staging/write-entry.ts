@@ -17,7 +17,8 @@ const maxFetchBytes = 8 * 1024 * 1024;
 const maxGapBytes = 256 * 1024;
 const maxConcurrentFetches = 8;
 
-export type Append = (bytes: Uint8Array) => Promise<void>;
+/** Writes them one behind the other, in one call: waking a thread for each takes longer than many of them. */
+export type Append = (parts: readonly Uint8Array[]) => Promise<void>;
 
 export interface WriteEntryOptions {
   readonly path: string;
@@ -75,13 +76,12 @@ export async function writeEntry(options: WriteEntryOptions): Promise<SealedHead
   async function writeContent(handle: FileHandle): Promise<SealedHeader> {
     const headerBytes = position;
     let checksum = 0;
-    await options.writeData(async (bytes) => {
-      checksum = crc32(bytes, checksum);
-      await writeFully(handle, bytes, position);
-      position += bytes.length;
+    await options.writeData(async (parts) => {
+      for (const part of parts) checksum = crc32(part, checksum);
+      position = await writeFully(handle, parts, position);
     });
     const seal = { sizeBytes: position, sealSeconds: sealOf(header), dataChecksum: checksum };
-    await writeFully(handle, encodeHeader(header, seal), 0);
+    await writeFully(handle, [encodeHeader(header, seal)], 0);
     return { ...header, ...seal, headerBytes };
   }
 }
@@ -97,15 +97,28 @@ export async function copyChunks(append: Append, options: CopyChunksOptions): Pr
     signal,
     maxConcurrent: maxConcurrentFetches,
   }))
-    for (const slice of fetch.slices) await append(bytes.subarray(slice.start, slice.end));
+    await append(fetch.slices.map((slice) => bytes.subarray(slice.start, slice.end)));
   throwIfAborted(signal);
-  for (const rowGroup of layout.rowGroups) await append(rowGroup.rowDelta.bytes);
-  await append(encodeCompactFooter(footer, header.selection, layout));
+  const rowDeltas = layout.rowGroups.map(({ rowDelta }) => rowDelta.bytes);
+  await append([...rowDeltas, encodeCompactFooter(footer, header.selection, layout)]);
 }
 
-async function writeFully(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
-  for (let done = 0; done < bytes.length; ) {
-    const { bytesWritten } = await file.write(bytes, done, bytes.length - done, position + done);
-    done += bytesWritten;
+/** Answers the position behind them. */
+async function writeFully(file: FileHandle, parts: readonly Uint8Array[], position: number): Promise<number> {
+  let end = position;
+  for (let left = parts.filter(({ length }) => length > 0); left.length > 0; ) {
+    const { bytesWritten } = await file.writev(left, end);
+    end += bytesWritten;
+    left = withoutFirst(left, bytesWritten);
   }
+  return end;
+}
+
+function withoutFirst(parts: readonly Uint8Array[], bytes: number): Uint8Array[] {
+  let done = bytes;
+  return parts.flatMap((part) => {
+    const cut = Math.min(done, part.length);
+    done -= cut;
+    return cut === part.length ? [] : [part.subarray(cut)];
+  });
 }

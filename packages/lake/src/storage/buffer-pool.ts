@@ -1,3 +1,6 @@
+/** So long after the last use the buffers that nobody uses are given up. */
+const keepMs = 5000;
+
 /**
  * Buffers of a few sizes, used again: each one that is made counts towards the garbage collector's next full run, which costs
  * more than the reading of what goes into it (a cold run of TPC-H had 39 of them).
@@ -6,8 +9,9 @@ export class BufferPool {
   readonly #maxFreeBytes: number;
   readonly #free = new Map<number, ArrayBuffer[]>();
   #freeBytes = 0;
+  #giveUp: NodeJS.Timeout | undefined;
 
-  /** `maxFreeBytes`: what is kept of buffers that nobody uses. */
+  /** `maxFreeBytes`: what is kept, for a few seconds, of buffers that nobody uses. */
   constructor(maxFreeBytes: number) {
     this.#maxFreeBytes = maxFreeBytes;
   }
@@ -28,6 +32,14 @@ export class BufferPool {
     const free = this.#free.get(size) ?? [];
     this.#free.set(size, free);
     free.push(buffer);
+    this.#giveUp ??= setTimeout(() => this.#empty(), keepMs).unref();
+    this.#giveUp.refresh();
+  }
+
+  #empty(): void {
+    this.#free.clear();
+    this.#freeBytes = 0;
+    this.#giveUp = undefined;
   }
 }
 

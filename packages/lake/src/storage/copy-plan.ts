@@ -5,6 +5,8 @@ export interface CopyStep<S> {
   readonly source: S;
   readonly start: number;
   readonly end: number;
+  /** Of one read of this source, where that is not `maxFetchBytes`. */
+  readonly maxReadBytes?: number;
 }
 
 /** One read, and the parts of it that are written one after the other. */
@@ -27,19 +29,20 @@ export interface CopyPlanOptions {
 export function planFetches<S>(steps: readonly CopyStep<S>[], options: CopyPlanOptions): readonly Fetch<S>[] {
   const fetches: { source: S; start: number; end: number; slices: ByteRange[] }[] = [];
   for (const step of steps) {
+    const { source, maxReadBytes = options.maxFetchBytes } = step;
     let start = step.start;
     while (start < step.end) {
       const last = fetches.at(-1);
-      const gap = last === undefined || last.source !== step.source ? -1 : start - last.end;
-      const room = last === undefined ? 0 : last.start + options.maxFetchBytes - start;
+      const gap = last === undefined || last.source !== source ? -1 : start - last.end;
+      const room = last === undefined ? 0 : last.start + maxReadBytes - start;
       if (last !== undefined && gap >= 0 && gap <= options.maxGapBytes && room > 0) {
         const end = Math.min(step.end, start + room);
         appendSlice(last.slices, start - last.start, end - last.start);
         last.end = end;
         start = end;
       } else {
-        const end = Math.min(step.end, start + options.maxFetchBytes);
-        fetches.push({ source: step.source, start, end, slices: [{ start: 0, end: end - start }] });
+        const end = Math.min(step.end, start + maxReadBytes);
+        fetches.push({ source, start, end, slices: [{ start: 0, end: end - start }] });
         start = end;
       }
     }
