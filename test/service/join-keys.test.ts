@@ -46,7 +46,10 @@ let client: FlightClient;
 let duckdb: DuckDbParser;
 before(async () => {
   const queries = Object.entries(tables).map(([name, sql]) => [`sales.${name}`, sql]);
-  service = await startService({ tables: Object.fromEntries(queries) });
+  service = await startService({
+    tables: Object.fromEntries(queries),
+    config: { 'query.join_keys_bytes': 2 ** 20 },
+  });
   client = await service.client();
   await client.update(`CREATE VIEW sales.most AS ${most}`);
   duckdb = openDuckDbParser();

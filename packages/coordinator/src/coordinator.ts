@@ -4,6 +4,7 @@ import type { Config, Logger, Metrics } from '@svc/base';
 import { createHostPool, type EnginePool, supportedDuckDbVersion } from '@svc/engine';
 import { createFlightServer, type FlightServer } from '@svc/flight';
 import { environmentOf, type FragmentEnvironment, type FragmentTask } from '@svc/fragment-fn';
+import { loadS3Client } from '@svc/lake';
 import { type Audit, openAudit } from './audit/open-audit.js';
 import { readPem } from './executors/workers/open-workers.js';
 import type { WorkerRecord } from './executors/workers/watched-worker.js';
@@ -271,6 +272,8 @@ function assemble(options: CoordinatorOptions, parts: Parts): Coordinator {
         });
       }
       isReady = true;
+      // What fails here fails again, and is told, where it is needed.
+      if (config['catalog.catalog_url'] !== undefined) loadS3Client().catch(() => undefined);
       return listeners(config, admin, flight);
     },
     reopenLogs: () => audit?.reopen(),

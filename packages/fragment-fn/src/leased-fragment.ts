@@ -65,6 +65,8 @@ export interface FragmentEnvironment {
   narrow?(table: FragmentScan, filters: readonly ScanFilter[], signal: AbortSignal): Promise<FragmentScan>;
   /** What staging the table would have to fetch now; absent where that is all that was planned. */
   bytesToFetch?(table: FragmentScan, signal: AbortSignal): Promise<number>;
+  /** From how many of them on a table is read by the keys of another. */
+  readonly joinKeysBytes?: number | undefined;
   /** Told of each table of which less is read than was planned. */
   onNarrowed?(planned: FragmentScan, narrowed: FragmentScan): void;
   /** The bytes of a part of an earlier stage's rows, as they come; absent where rows of others come along or not at all. */

@@ -117,7 +117,7 @@ export { type OpenGrantedOptions, openGranted } from './storage/open-granted.js'
 export { type Connections, createConnections } from './storage/remote/connections.js';
 export { StorageTraffic } from './storage/remote/storage-traffic.js';
 export type { S3CredentialProvider, S3Credentials } from './storage/s3/renewing-credentials.js';
-export type { S3Access } from './storage/s3/s3-connection.js';
+export { loadS3Client, type S3Access } from './storage/s3/s3-connection.js';
 export { createS3Signer, type S3Signer, type S3SignerOptions } from './storage/s3/s3-signer.js';
 export { createS3Store, type S3StoreOptions } from './storage/s3/s3-store.js';
 export type { GrantedPrefix, GrantedS3, StoreGrant } from './storage/store-grant.js';

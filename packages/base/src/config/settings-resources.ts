@@ -93,6 +93,11 @@ export const resourceSettings = {
     32 * GiB,
     'Size of one result as Arrow data; a larger one fails with RESULT_TOO_LARGE.',
   ),
+  'query.join_keys_bytes': setting(
+    bytes(0, 1024 * TiB),
+    16 * MiB,
+    'A table of which so much or more would have to be fetched is read by the keys of small tables that it is joined with, where these leave out some of its files and row groups; finding the keys takes a tenth of a second. On workers and functions it is always the default.',
+  ),
   'query.max_sql_bytes': setting(
     sqlSize,
     atMost(sqlSize, 1 * MiB, 'server.max_request_bytes'),

@@ -70,7 +70,10 @@ export function createRunning({
       maxFinished: maxFinishedRecords,
     }),
     throwIfNotAudited: () => audit?.throwIfUnavailable(),
-    ...createTableStaging({ cache: lake.staging, footers: lake.footers, metrics }),
+    ...createTableStaging({
+      ...{ cache: lake.staging, footers: lake.footers, metrics },
+      joinKeysBytes: config['query.join_keys_bytes'],
+    }),
     traffic: lake.traffic,
   };
 }

@@ -120,7 +120,20 @@ test('reset undoes what every query of a lease leaves, and the statement macros,
       'CREATE OR REPLACE TEMPORARY MACRO current_user() AS 7',
     ]);
     assert.equal(instance.queryText('SELECT (a + current_user())::VARCHAR FROM t', []), '14');
+    const { execute } = instance;
+    const undone: string[] = [];
+    instance.execute = (statements) => {
+      undone.push(...statements);
+      execute.call(instance, statements);
+    };
     instance.reset();
+    instance.execute = execute;
+    const undo = [
+      'USE memory.main',
+      'DETACH DATABASE IF EXISTS "lake"',
+      'DROP MACRO IF EXISTS temp.current_user',
+    ];
+    assert.deepEqual(undone, undo);
     assert.equal(instance.isUnusable, false);
     assert.equal(instance.queryText("SELECT (current_user = '7')::VARCHAR", []), 'false');
     assert.throws(() => instance.queryText('SELECT a::VARCHAR FROM lake.s.t', []));

@@ -40,7 +40,7 @@ export function environmentOf(
   dependencies: EnvironmentDependencies,
   { fragment, stores }: FragmentOfStores,
 ): FragmentEnvironment {
-  const { pool, stage, narrow, bytesToFetch, split, stageFiles, metrics } = dependencies;
+  const { pool, stage, narrow, bytesToFetch, joinKeysBytes, split, stageFiles, metrics } = dependencies;
   const storesByScan = new Map<TableScan, ObjectStore>();
   for (const [index, table] of fragment.tables.entries()) {
     const store = stores[index];
@@ -72,6 +72,7 @@ export function environmentOf(
       return { ...table, scan };
     },
     bytesToFetch: (table, signal) => bytesToFetch(table.scan, storeOf(table.scan), signal),
+    joinKeysBytes,
     onNarrowed: (planned, narrowed) => countNarrowed(metrics, planned.scan.counts, narrowed.scan.counts),
     split: async (tables, signal) => {
       const scans = tables.map(({ scan }) => ({ scan, store: storesByScan.get(scan) ?? noStore }));

@@ -27,6 +27,7 @@ export interface TableStaging {
   ): Promise<TableScan>;
   /** What staging a scan would have to fetch now. */
   bytesToFetch(scan: TableScan, store: ObjectStore, signal: AbortSignal): Promise<number>;
+  readonly joinKeysBytes?: number | undefined;
   /** For each scan its parts, where it does not fit into the staging space beside the others. */
   split(
     scans: readonly ScanToStage[],
@@ -38,10 +39,14 @@ export interface TableStagingOptions {
   readonly cache: StagingCache;
   readonly footers: FooterCache;
   readonly metrics: Metrics;
+  /** Setting `query.join_keys_bytes`. */
+  readonly joinKeysBytes?: number | undefined;
 }
 
-export function createTableStaging({ cache, footers, metrics }: TableStagingOptions): TableStaging {
+export function createTableStaging(options: TableStagingOptions): TableStaging {
+  const { cache, footers, metrics, joinKeysBytes } = options;
   return {
+    joinKeysBytes,
     narrow: (scan, filters, store, signal) => narrowScan(scan, filters, { store, footers, signal }),
     bytesToFetch: (scan, store, signal) => bytesToFetch({ scan, store }, { cache, footers, signal }),
     split: (scans, signal) => splitScans(scans, { cache, footers, signal }),

@@ -10,8 +10,8 @@ import type { FragmentJoinKeys, FragmentScan, FragmentTable } from '../request.j
 import { type KeyList, type KeyRange, listFilter, rangeFilter } from './key-filter.js';
 import { type KeySource, keyListSql, keyRangeSql, maxListedKeys, maxListedRows } from './keys-sql.js';
 
-/** Less is fetched sooner than keys are found. */
-const minBytes = 2 ** 20;
+/** Less is fetched sooner than keys are found: from a server on the same machine 20 MB in the time that they took (decisions.md). */
+const defaultMinBytes = 16 * 2 ** 20;
 
 /** Bloom filters are not asked for more. */
 const maxBloomKeys = 16;
@@ -28,12 +28,13 @@ export async function narrowTables(
   bind: (table: FragmentScan, index: number) => Promise<void>,
 ): Promise<readonly FragmentTable[]> {
   const { request, environment, link } = fragment;
+  const joins = await worthwhileJoins(fragment);
   const tables = [...request.tables];
   const sources = new Map<number, KeySource>();
   const among = new Map<number, KeySource['among']>();
-  for (const join of request.joinKeys ?? []) {
+  for (const join of joins) {
     const [table, target] = [tables[join.source.table], tables[join.target.table]];
-    if (table?.kind !== 'scan' || target?.kind !== 'scan' || environment.narrow === undefined) continue;
+    if (table?.kind !== 'scan' || target?.kind !== 'scan') continue;
     let source = sources.get(join.source.table);
     if (source === undefined) {
       await bind(table, join.source.table);
@@ -57,16 +58,50 @@ export async function narrowTables(
   return tables;
 }
 
+/**
+ * Those whose target has much that is still to be fetched, and those that say which keys of their sources are needed. All
+ * other tables are brought beside each other, without waiting for keys.
+ */
+async function worthwhileJoins(fragment: LeasedFragment): Promise<readonly FragmentJoinKeys[]> {
+  const { request, environment } = fragment;
+  if (environment.narrow === undefined) return [];
+  const sources = new Set<number>();
+  const worthwhile: FragmentJoinKeys[] = [];
+  for (const join of (request.joinKeys ?? []).toReversed()) {
+    const isOfSource = sources.has(join.target.table);
+    if (!isOfSource && (join.by === undefined || !(await isLarge(fragment, join)))) continue;
+    sources.add(join.source.table);
+    worthwhile.unshift(join);
+  }
+  return worthwhile;
+}
+
+async function isLarge(fragment: LeasedFragment, { target }: FragmentJoinKeys): Promise<boolean> {
+  const table = fragment.request.tables[target.table];
+  if (table?.kind !== 'scan') return false;
+  try {
+    return await hasMuchToFetch(fragment, table);
+  } catch {
+    throwIfAborted(fragment.link.signal);
+    return false;
+  }
+}
+
+async function hasMuchToFetch({ environment, link }: LeasedFragment, table: FragmentScan): Promise<boolean> {
+  const bytes = await environment.bytesToFetch?.(table, link.signal);
+  return bytes === undefined || bytes >= (environment.joinKeysBytes ?? defaultMinBytes);
+}
+
 async function narrowTable(
-  { environment, lease, link }: LeasedFragment,
+  fragment: LeasedFragment,
   target: FragmentScan,
   join: FragmentJoinKeys,
   source: KeySource,
 ): Promise<FragmentScan> {
+  const { environment, lease, link } = fragment;
   const narrow = async (filter: ScanFilter) =>
     (await environment.narrow?.(target, [filter], link.signal)) ?? target;
-  const bytes = await environment.bytesToFetch?.(target, link.signal);
-  if (bytes !== undefined && bytes < minBytes) return target;
+  if (!(await hasMuchToFetch(fragment, target))) return target;
   const maxKeys = join.by === 'bloom' ? maxBloomKeys : maxListedKeys;
   const list = keyList(await lease.queryText(keyListSql(source, join.source, maxKeys), [], link.signal));
   const isComplete = list.rows <= maxListedRows;

@@ -46,6 +46,11 @@ const defaultRegion = 'us-east-1';
 /** A chain that answers expired credentials is not asked again and again. */
 const minRenewalMs = 10_000;
 
+/** Loads the client before the first request, for a process that will have one. */
+export async function loadS3Client(): Promise<void> {
+  await import('@aws-sdk/client-s3');
+}
+
 export class S3Connection {
   readonly #place: S3Place;
   readonly #access: S3Access;
