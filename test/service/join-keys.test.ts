@@ -48,7 +48,7 @@ before(async () => {
   const queries = Object.entries(tables).map(([name, sql]) => [`sales.${name}`, sql]);
   service = await startService({
     tables: Object.fromEntries(queries),
-    config: { 'query.join_keys_bytes': 2 ** 20 },
+    config: { 'query.join_keys_bytes': 1 },
   });
   client = await service.client();
   await client.update(`CREATE VIEW sales.most AS ${most}`);
