@@ -6,6 +6,7 @@ import {
   type Policy,
   type PolicyIdentity,
   type PolicySet,
+  type PolicyTarget,
   type PrivilegeGrant,
   privileges,
   type TableDecision,
@@ -44,6 +45,23 @@ describe('decisions about tables', () => {
   test('hold for a table however its name is written', () => {
     const target = { catalog: 'LAKE', schema: 'Sales', table: 'ORDERS' };
     assert.equal(kind(rules({ policies: [filter('p', { target })] }), ['a']), 'restricted');
+  });
+
+  test('refuse what the catalog may take for a table or schema that they name, unless they name it too', () => {
+    const cafe = { catalog: 'lake', schema: 'Straße', table: 'cafe' };
+    const set = { policies: [filter('p', { target: cafe, roles: ['a'] })] };
+    const kindOf = (target: PolicyTarget, more: readonly Policy[] = []) =>
+      decide(rules({ policies: [...set.policies, ...more] }), identity(['a']), target, 'SELECT').kind;
+    assert.equal(kindOf(cafe), 'restricted');
+    for (const table of ['café', 'cafe\u0301', 'ｃａｆｅ', 'ca\u00adfe', 'cafe ', 'CAFÈ'])
+      assert.equal(kindOf({ ...cafe, table }), 'refused', table);
+    assert.equal(kindOf({ ...cafe, schema: 'strasse' }), 'refused');
+    assert.equal(kindOf({ ...cafe, table: 'cafes' }), 'unrestricted');
+    const accented = { ...cafe, table: 'café' };
+    assert.equal(kindOf(accented, [filter('q', { target: accented, roles: ['a'] })]), 'restricted');
+    const inSchema = [filter('s', { target: { catalog: 'lake', schema: 'Größe' }, roles: ['a'] })];
+    assert.equal(kindOf({ catalog: 'lake', schema: 'Große', table: 't' }, inSchema), 'refused');
+    assert.equal(kindOf({ catalog: 'lake', schema: 'Größe', table: 't' }, inSchema), 'restricted');
   });
 
   test('do not hold for tables of other schemas and names', () => {

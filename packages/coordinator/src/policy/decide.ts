@@ -1,6 +1,7 @@
 /** What holds of a table for an identity. Pure: whoever asks says who, what and by which rules. */
 import {
   type IndexedPolicies,
+  lookalikeKey,
   rolesWithPublic,
   schemaKey,
   type TargetRules,
@@ -32,6 +33,8 @@ export function decide(
   target: PolicyTarget,
   privilege: Privilege,
 ): TableDecision {
+  if (isMistakable(policies, target))
+    return refused('its catalog may take it for another that a rule names, and none names this one');
   const rules = rulesFor(policies, target);
   if (rules.length === 0)
     return policies.default === 'allow'
@@ -61,6 +64,16 @@ export function mayList(policies: IndexedPolicies, identity: PolicyIdentity, tar
 
 function hasAnyPrivilege(policies: IndexedPolicies, identity: PolicyIdentity, target: PolicyTarget): boolean {
   return privileges.some((each) => decide(policies, identity, target, each).kind !== 'refused');
+}
+
+/**
+ * Whether the catalog may answer a table that rules name by its name, while they do not name the table as it was asked for: or one
+ * in a schema of which that is so.
+ */
+function isMistakable({ rulesOf, lookalikes }: IndexedPolicies, target: PolicyTarget): boolean {
+  const { catalog, schema, table } = target;
+  if (!rulesOf.has(schemaKey(target)) && lookalikes.has(lookalikeKey({ catalog, schema }))) return true;
+  return table !== undefined && !rulesOf.has(targetKey(target)) && lookalikes.has(lookalikeKey(target));
 }
 
 function rulesFor({ rulesOf }: IndexedPolicies, target: PolicyTarget): readonly TargetRules[] {

@@ -1,4 +1,5 @@
 /** One set of rules, arranged so that a decision looks only at those of its table and of its identity's roles. */
+import { lookalike } from './lookalike.js';
 import {
   type Policy,
   type PolicySet,
@@ -11,6 +12,8 @@ import {
 export interface IndexedPolicies extends PolicySet {
   /** By `targetKey`; what no rule names is not there. */
   readonly rulesOf: ReadonlyMap<string, TargetRules>;
+  /** The `lookalikeKey` of each of them. */
+  readonly lookalikes: ReadonlySet<string>;
   /** By the key of a schema, then by role: the tables in it that a rule of their own with this role names. */
   readonly tablesInSchema: ReadonlyMap<string, ReadonlyMap<string, TargetsByKey>>;
 }
@@ -38,6 +41,12 @@ export function targetKey({ catalog, schema, table }: PolicyTarget): string {
   return JSON.stringify(parts.map((part) => part.toLowerCase()));
 }
 
+/** The same for targets whose names a catalog may take for one another. */
+export function lookalikeKey({ catalog, schema, table }: PolicyTarget): string {
+  const names = table === undefined ? [schema] : [schema, table];
+  return JSON.stringify([catalog.toLowerCase(), ...names.map(lookalike)]);
+}
+
 export function schemaKey({ catalog, schema }: PolicyTarget): string {
   return targetKey({ catalog, schema });
 }
@@ -45,7 +54,9 @@ export function schemaKey({ catalog, schema }: PolicyTarget): string {
 /** In time proportional to the set: it is made once for each version. */
 export function indexPolicies(set: PolicySet): IndexedPolicies {
   const rulesOf = new Map<string, MutableRules>();
+  const lookalikes = new Set<string>();
   const tablesInSchema = new Map<string, Map<string, Map<string, PolicyTarget>>>();
+  for (const { target } of [...set.policies, ...set.grants]) lookalikes.add(lookalikeKey(target));
   for (const policy of set.policies) {
     const rules = rulesAt(rulesOf, policy.target);
     for (const role of policy.roles) listAt(rules.policiesOfRole, role).push(policy);
@@ -59,7 +70,7 @@ export function indexPolicies(set: PolicySet): IndexedPolicies {
     else privileges.add(grant.privilege);
     noteTable(tablesInSchema, grant, [grant.role]);
   }
-  return { ...set, rulesOf, tablesInSchema };
+  return { ...set, rulesOf, lookalikes, tablesInSchema };
 }
 
 /** The roles that rules are found by, everybody's among them. */
