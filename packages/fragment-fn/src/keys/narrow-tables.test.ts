@@ -23,6 +23,18 @@ describe('a table that is read by the keys of another', () => {
     assert.deepEqual(filters, [{ kind: 'in', column: ['small_id'], literals }]);
   });
 
+  it('is brought beside the other, and no key is asked for, where little of it is to be fetched', async () => {
+    const engine = new FakeEngine({ texts: [few] });
+    const [staged, filters]: [string[], ScanFilter[]] = [[], []];
+    const bytesToFetch = async () => 1000;
+    const environment = { ...environmentOf(engine, staged, filters), bytesToFetch };
+    const options = { signal: new AbortController().signal };
+    await onLease(request, environment, options, stageTables);
+    assert.deepEqual([staged, engine.texts], [['large 1000', 'small 100'], []]);
+    await onLease(request, { ...environment, joinKeysBytes: 1000 }, options, stageTables);
+    assert.deepEqual(staged.slice(2), ['small 100', 'large 400']);
+  });
+
   it('is read whole when the keys cannot be found', async () => {
     const { staged } = await run({ failOn: 'text', failure: new Error('no memory') });
     assert.deepEqual(staged, ['small 100', 'large 1000']);

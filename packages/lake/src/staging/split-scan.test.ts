@@ -8,7 +8,7 @@ import { storeWith } from '../parquet/fakes/memory-store.js';
 import { createFooterCache } from '../parquet/footer-cache.js';
 import type { TableScan } from '../scan/table-scan.js';
 import { selectionBytes } from './compact-layout.js';
-import { type ScanToStage, splitScans } from './split-scan.js';
+import { bytesToFetch, type ScanToStage, splitScans } from './split-scan.js';
 import { stageScan } from './stage-scan.js';
 import { openStagingCache } from './staging-cache.js';
 
@@ -57,6 +57,7 @@ async function withSpace(maxBytes: number) {
     stage,
     bytesOf,
     split: (scans: ScanToStage[]) => splitScans(scans, { cache, footers }),
+    missing: (scan: ScanToStage) => bytesToFetch(scan, { cache, footers }),
   };
 }
 
@@ -65,6 +66,17 @@ async function rowsOf(path: string): Promise<Record<string, unknown>[]> {
 }
 
 const all = [0, 1, 2, 3, 4, 5, 6, 7];
+
+test('what is to be fetched of a file is what no entry of it has', async () => {
+  const { scan, stage, bytesOf, missing } = await withSpace(60_000);
+  const before = await missing(scan(all));
+  assert.ok(before >= bytesOf(all));
+  await stage(scan([2, 3]).scan, 'some');
+  assert.equal(await missing(scan([2])), 0);
+  assert.equal(await missing(scan(all)), before - bytesOf([2, 3]));
+  await stage(scan(all).scan, 'all');
+  assert.equal(await missing(scan(all)), 0);
+});
 
 test('what fits is not divided, and what is in the cache already needs no space', async () => {
   const { scan, split, stage } = await withSpace(60_000);

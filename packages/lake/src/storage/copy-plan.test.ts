@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { gapLimit } from './copy-plan.js';
+import { gapLimit, planFetches } from './copy-plan.js';
 
 const KiB = 1024;
 const maxGap = 256 * KiB;
@@ -15,6 +15,23 @@ function stepsWith(gaps: readonly number[], length: number) {
     return step;
   });
 }
+
+test('a source that is read in smaller pieces is, and another is not', () => {
+  const steps = [
+    { source: 'entry', start: 0, end: 25, maxReadBytes: 10 },
+    { source: 'storage', start: 100, end: 125 },
+  ];
+  const fetches = planFetches(steps, { maxFetchBytes: 100, maxGapBytes: 0 });
+  assert.deepEqual(
+    fetches.map(({ source, start, end }) => [source, start, end]),
+    [
+      ['entry', 0, 10],
+      ['entry', 10, 20],
+      ['entry', 20, 25],
+      ['storage', 100, 125],
+    ],
+  );
+});
 
 test('gaps are read while they are little beside what is wanted', () => {
   assert.equal(gapLimit(stepsWith([100 * KiB, 200 * KiB], 2048 * KiB), maxGap), maxGap);
