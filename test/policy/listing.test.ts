@@ -106,6 +106,15 @@ describe('the list of schemas', () => {
     }
   });
 
+  it('is what can be used, and no more', async () => {
+    for (const { ann } of [allowing, denying]) {
+      const listed = await schemasOf(ann);
+      for (const schema of [...all, 'nowhere'])
+        if (listed.includes(schema)) await ann.update(`USE ${schema}`);
+        else await assert.rejects(ann.update(`USE ${schema}`), { code: 'SCHEMA_NOT_FOUND' }, schema);
+    }
+  });
+
   it('is in no message', async () => {
     const { ann, admin } = allowing;
     for (const sql of ['SHOW TABLES IN theirz', 'SELECT * FROM theirz.t', 'CREATE TABLE theirz.x (id INT)'])

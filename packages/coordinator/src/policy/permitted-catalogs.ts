@@ -55,6 +55,10 @@ export function permittedCatalogs(
               enforcer.mayList(identity, { catalog: name, schema: schemaName(each) }),
             );
           },
+          async namespaceExists(namespace, options) {
+            const isTold = enforcer.mayList(identity, { catalog: name, schema: schemaName(namespace) });
+            return isTold && (await told(catalog.namespaceExists(namespace, options)));
+          },
           async listRelations(namespace, options) {
             const relations = await told(catalog.listRelations(namespace, options));
             return relations.filter(({ identifier }) =>
