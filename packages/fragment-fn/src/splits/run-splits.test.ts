@@ -147,7 +147,7 @@ describe('a fragment of splits', () => {
     const key = (table: number) => ({ table, name: 'k', type: 'BIGINT' });
     const splits = test.request.splits.map((split) => ({
       ...split,
-      scan: { ...split.scan, columns, counts: { ...split.scan.counts, bytesPlanned: 2 ** 22 } },
+      scan: { ...split.scan, columns, counts: { ...split.scan.counts, bytesPlanned: 2 ** 23 } },
     }));
     const request: SplitRequest = {
       ...test.request,
