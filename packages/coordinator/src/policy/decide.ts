@@ -33,9 +33,9 @@ export function decide(
   target: PolicyTarget,
   privilege: Privilege,
 ): TableDecision {
-  if (isMistakable(policies, target))
-    return refused('its catalog may take it for another that a rule names, and none names this one');
   const rules = rulesFor(policies, target);
+  if (rules === undefined)
+    return refused('its catalog may take it for another that a rule names, and none names this one');
   if (rules.length === 0)
     return policies.default === 'allow'
       ? { kind: 'unrestricted' }
@@ -67,21 +67,21 @@ function hasAnyPrivilege(policies: IndexedPolicies, identity: PolicyIdentity, ta
 }
 
 /**
- * Whether the catalog may answer a table that rules name by its name, while they do not name the table as it was asked for: or one
- * in a schema of which that is so.
+ * What is said of the schema and of the table. Undefined where they do not name one of the two as it was asked for, and the catalog
+ * may answer another by its name that they do name.
  */
-function isMistakable({ rulesOf, lookalikes }: IndexedPolicies, target: PolicyTarget): boolean {
+function rulesFor(
+  { rulesOf, lookalikes }: IndexedPolicies,
+  target: PolicyTarget,
+): readonly TargetRules[] | undefined {
   const { catalog, schema, table } = target;
-  if (!rulesOf.has(schemaKey(target)) && lookalikes.has(lookalikeKey({ catalog, schema }))) return true;
-  return table !== undefined && !rulesOf.has(targetKey(target)) && lookalikes.has(lookalikeKey(target));
-}
-
-function rulesFor({ rulesOf }: IndexedPolicies, target: PolicyTarget): readonly TargetRules[] {
-  const found = [
-    rulesOf.get(schemaKey(target)),
-    target.table === undefined ? undefined : rulesOf.get(targetKey(target)),
-  ];
-  return found.filter((each) => each !== undefined);
+  const found: TargetRules[] = [];
+  for (const each of table === undefined ? [target] : [{ catalog, schema }, target]) {
+    const rules = rulesOf.get(targetKey(each));
+    if (rules !== undefined) found.push(rules);
+    else if (lookalikes.has(lookalikeKey(each))) return undefined;
+  }
+  return found;
 }
 
 function hasGrants(rules: readonly TargetRules[]): boolean {

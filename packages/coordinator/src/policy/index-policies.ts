@@ -56,14 +56,15 @@ export function indexPolicies(set: PolicySet): IndexedPolicies {
   const rulesOf = new Map<string, MutableRules>();
   const lookalikes = new Set<string>();
   const tablesInSchema = new Map<string, Map<string, Map<string, PolicyTarget>>>();
-  for (const { target } of [...set.policies, ...set.grants]) lookalikes.add(lookalikeKey(target));
   for (const policy of set.policies) {
+    lookalikes.add(lookalikeKey(policy.target));
     const rules = rulesAt(rulesOf, policy.target);
     for (const role of policy.roles) listAt(rules.policiesOfRole, role).push(policy);
     for (const role of policy.except) listAt(rules.exceptionsOfRole, role).push(policy);
     noteTable(tablesInSchema, policy, [...policy.roles, ...policy.except]);
   }
   for (const grant of set.grants) {
+    lookalikes.add(lookalikeKey(grant.target));
     const { privilegesOfRole } = rulesAt(rulesOf, grant.target);
     const privileges = privilegesOfRole.get(grant.role);
     if (privileges === undefined) privilegesOfRole.set(grant.role, new Set([grant.privilege]));

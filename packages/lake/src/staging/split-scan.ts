@@ -70,14 +70,12 @@ export async function splitScans(
 }
 
 /** What staging a scan has to fetch now: what lies in the cache, and what is read in place, is not in it. */
-export async function bytesToFetch({ scan, store }: ScanToStage, options: SplitOptions): Promise<number> {
+export async function bytesToFetch(scan: ScanToStage, options: SplitOptions): Promise<number> {
   const { cache, footers, signal } = options;
+  const { store } = scan;
   let sum = 0;
-  for (const file of filesOf(scan)) {
-    const cost = costOf(file, store);
-    if (cost === 0) continue;
-    const selection = await selectionOf(file, store, options);
-    if (findEntry(file, selection, { cache, store }) !== undefined) continue;
+  for await (const { file, cost, selection, entry } of filesToStage(scan, options)) {
+    if (entry !== undefined) continue;
     const footer = await footers.get(store, file, signal);
     const found = entriesOfFile(file, { cache, store }).map(({ header }) =>
       selectionBytes(footer, intersectionOf(selection, header.selection)),
@@ -94,19 +92,25 @@ interface Need {
   readonly entries: readonly CacheEntry[];
 }
 
-async function needOf({ scan, store }: ScanToStage, options: SplitOptions): Promise<Need> {
+async function needOf(scan: ScanToStage, options: SplitOptions): Promise<Need> {
   const entries: CacheEntry[] = [];
   let [bytes, missingBytes] = [0, 0];
-  for (const file of filesOf(scan)) {
-    const cost = costOf(file, store);
-    if (cost === 0) continue;
-    const selection = await selectionOf(file, store, options);
-    const entry = findEntry(file, selection, { cache: options.cache, store });
+  for await (const { cost, entry } of filesToStage(scan, options)) {
     bytes += cost;
     if (entry === undefined) missingBytes += cost;
     else entries.push(entry);
   }
   return { bytes, missingBytes, entries };
+}
+
+/** The files that are not read in place, with the entry of the cache that has all that is needed of one, where there is one. */
+async function* filesToStage({ scan, store }: ScanToStage, options: SplitOptions) {
+  for (const file of filesOf(scan)) {
+    const cost = costOf(file, store);
+    if (cost === 0) continue;
+    const selection = await selectionOf(file, store, options);
+    yield { file, cost, selection, entry: findEntry(file, selection, { cache: options.cache, store }) };
+  }
 }
 
 /** Files in their order; what one of them has too much of goes into parts of its own. */

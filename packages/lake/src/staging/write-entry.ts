@@ -6,6 +6,7 @@ import type { BufferPool } from '../storage/buffer-pool.js';
 import type { ByteBudget } from '../storage/byte-budget.js';
 import { type CopyStep, gapLimit, planFetches } from '../storage/copy-plan.js';
 import { displayLocation } from '../storage/display-location.js';
+import { writeFully } from '../storage/write-fully.js';
 import { sealOf } from './cache-folder.js';
 import { encodeCompactFooter } from './compact-footer.js';
 import type { CompactLayout, PlacedChunk } from './compact-layout.js';
@@ -101,24 +102,4 @@ export async function copyChunks(append: Append, options: CopyChunksOptions): Pr
   throwIfAborted(signal);
   const rowDeltas = layout.rowGroups.map(({ rowDelta }) => rowDelta.bytes);
   await append([...rowDeltas, encodeCompactFooter(footer, header.selection, layout)]);
-}
-
-/** Answers the position behind them. */
-async function writeFully(file: FileHandle, parts: readonly Uint8Array[], position: number): Promise<number> {
-  let end = position;
-  for (let left = parts.filter(({ length }) => length > 0); left.length > 0; ) {
-    const { bytesWritten } = await file.writev(left, end);
-    end += bytesWritten;
-    left = withoutFirst(left, bytesWritten);
-  }
-  return end;
-}
-
-function withoutFirst(parts: readonly Uint8Array[], bytes: number): Uint8Array[] {
-  let done = bytes;
-  return parts.flatMap((part) => {
-    const cut = Math.min(done, part.length);
-    done -= cut;
-    return cut === part.length ? [] : [part.subarray(cut)];
-  });
 }

@@ -9,6 +9,7 @@ import type { IcebergType, NestedField, PrimitiveType } from '../../iceberg/spec
 import { fileError } from '../../storage/file-errors.js';
 import { createFileStore } from '../../storage/file-store.js';
 import { mapConcurrently } from '../../storage/map-concurrently.js';
+import { writeFully } from '../../storage/write-fully.js';
 import { readColumnChunk } from '../column-chunk.js';
 import { type ParquetFooter, rowGroupsWithRows } from '../footer.js';
 import { type LeafLevels, leafLevels } from '../leaf-levels.js';
@@ -103,7 +104,7 @@ async function replaceFooter(
   const sizeBytes = footer.footerStart + encoded.length;
   const file = await open(path, 'r+');
   try {
-    await writeFully(file, encoded, footer.footerStart);
+    await writeFully(file, [encoded], footer.footerStart);
     await file.truncate(sizeBytes);
   } finally {
     await file.close();
@@ -138,7 +139,7 @@ async function copyFixing(source: FileHandle, target: FileHandle, rewrite: Rewri
     for (; from < end; from += copyBytes) {
       throwIfAborted(signal);
       const bytes = await readFully(source, from, Math.min(end, from + copyBytes));
-      await writeFully(target, bytes, to);
+      await writeFully(target, [bytes], to);
       to += bytes.length;
     }
     from = end;
@@ -149,7 +150,7 @@ async function copyFixing(source: FileHandle, target: FileHandle, rewrite: Rewri
     const { pages, ...made } = await fixChunk({ ...chunk, bytes, location: footer.location }, signal);
     fixed.set(`${chunk.rowGroup}/${chunk.column}`, made);
     for (const page of pages) {
-      await writeFully(target, page, to);
+      await writeFully(target, [page], to);
       to += page.length;
     }
     from = chunk.end;
@@ -162,7 +163,7 @@ async function copyFixing(source: FileHandle, target: FileHandle, rewrite: Rewri
     fixedChunk: (rowGroup, column) => fixed.get(`${rowGroup}/${column}`),
     moved: (offset) => offset + (moves.findLast((move) => move.from <= offset)?.by ?? 0),
   });
-  await writeFully(target, encoded, to);
+  await writeFully(target, [encoded], to);
   return to + encoded.length;
 }
 
@@ -228,9 +229,4 @@ async function readFully(file: FileHandle, start: number, end: number): Promise<
     done += bytesRead;
   }
   return bytes;
-}
-
-async function writeFully(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
-  for (let done = 0; done < bytes.length; )
-    done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
 }
