@@ -10,7 +10,7 @@ import { startService } from '../scripts/support/service.mjs';
 import { writeTpchPolicies } from '../scripts/support/tpch-policies.mjs';
 import { barTable } from './runner/bars.mjs';
 import { benches } from './runner/benches.mjs';
-import { startFragments } from './runner/start-fragments.mjs';
+import { startFragments, startOneWorker } from './runner/start-fragments.mjs';
 import { startKeycloakService } from './runner/start-keycloak-service.mjs';
 import { startLake } from './runner/start-lake.mjs';
 import { startSail } from './runner/start-sail.mjs';
@@ -135,6 +135,7 @@ async function start(need, home, tpch) {
     };
   }
   if (need === 'keycloak') return await startKeycloakService(root, own);
+  if (need === 'worker') return await startOneWorker({ root, folder: own });
   const startOnLake = { lake: startLake, fragments: startFragments }[need];
   if (startOnLake !== undefined)
     return await startOnLake({

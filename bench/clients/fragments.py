@@ -1,8 +1,5 @@
-"""Fragments on workers: TPC-H through one worker and on the coordinator's own hosts; what a fragment costs that has nothing to
-do, with Sail's `select 1` as the measure of the machine; and a scan that waits for storage, by 1, 2 and 4 workers."""
-
-import json
-import subprocess
+"""Fragments on workers: TPC-H through one worker and on the coordinator's own hosts, and a scan that waits for storage, by 1, 2
+and 4 workers."""
 
 import contestants
 from equality import difference
@@ -12,11 +9,6 @@ from tpch_queries import TOTALLY_ORDERED, tpch_queries
 
 #: After the run in which the rows are compared.
 WARM_UP_RUNS = 1
-#: Until V8 has compiled what a fragment runs through.
-WARM_UP_TRIPS = 1000
-TRIPS = 100
-SAIL_BLOCK = 100
-FRAGMENTS = 1000
 SCAN_RUNS = 3
 #: Each month is a file and a split or two of its own: 20 of them are read.
 SCAN = """
@@ -27,28 +19,6 @@ where l_shipdate >= date '1994-01-01' and l_shipdate < date '1995-09-01'
 given = arguments()
 fragments = given["fragments"]
 queries = tpch_queries()
-
-
-class Trivial:
-    """The coordinator's client and scheduler in a process of its own; see ../fragments/trivial.mjs."""
-
-    def __init__(self, facts: dict) -> None:
-        command = [given["node"], *facts["command"]]
-        self.worker = facts["pid"]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        if self.process.stdout.readline() != "ready\n":
-            raise RuntimeError("the worker's client did not start")
-
-    def run(self, job: str, count: int) -> dict:
-        before = cpu_seconds(self.worker)
-        self.process.stdin.write(f"{job} {count}\n")
-        self.process.stdin.flush()
-        found = json.loads(self.process.stdout.readline())
-        return {**found, "worker_cpu_seconds": cpu_seconds(self.worker) - before}
-
-    def close(self) -> None:
-        self.process.stdin.close()
-        self.process.wait(30)
 
 
 def connect(facts: dict, execution: str) -> contestants.OverAdbc:
@@ -81,25 +51,6 @@ def tpch() -> dict:
     return {"equal": len(queries) - len(wrong), "queries": len(queries), "wrong": wrong, "seconds": seconds, "cpu": processor}
 
 
-def trivial() -> dict:
-    sail = contestants.OverAdbc("sail", f"grpc://127.0.0.1:{given['sail']['port']}")
-    worker = Trivial(fragments["trivial"])
-    ones, trips, merges = [], [], []
-    try:
-        worker.run("round trips", WARM_UP_TRIPS)
-        for _ in range(WARM_UP_TRIPS):
-            sail.query("select 1")
-        for _ in range(given["runs"]):
-            ones += [timed(lambda: sail.query("select 1")) for _ in range(SAIL_BLOCK)]
-            trips.append(worker.run("round trips", TRIPS))
-        merges = [worker.run("merge", FRAGMENTS) for _ in range(1 + given["runs"])]
-    finally:
-        worker.close()
-    progress(f"{TRIPS * given['runs']} fragments of nothing, and {FRAGMENTS} at once")
-    # The first has what is not compiled yet.
-    return {"sail": ones, "trips": trips, "merges": merges[1:], "fragments": FRAGMENTS}
-
-
 def scaling() -> dict:
     systems = {count: connect(facts, "workers") for count, facts in fragments["slow"].items()}
     expected = connect(fragments["slow"]["1"], "local").query(SCAN)
@@ -119,5 +70,5 @@ def scaling() -> dict:
     return {"seconds": seconds, "cpu": processor}
 
 
-parts = {"trivial": trivial, "scaling": scaling, "tpch": tpch}
+parts = {"scaling": scaling, "tpch": tpch}
 answer({name: part() for name, part in parts.items()})

@@ -10,7 +10,7 @@ import { ExecutorHealth } from '../../packages/coordinator/dist/scheduler/execut
 import { GatheredRows } from '../../packages/coordinator/dist/scheduler/gathered-rows.js';
 import { SplitStage } from '../../packages/coordinator/dist/scheduler/split-stage.js';
 
-const [address, secret, outstanding] = process.argv.slice(2);
+const [address, secret] = process.argv.slice(2);
 const executor = createWorkerExecutor(parseWorkerAddress(address), {
   coordinator: 'bench',
   key: callKey(secret),
@@ -66,7 +66,7 @@ async function roundTrips(count) {
   return { seconds, cpu_seconds: (user + system) / 1e6 };
 }
 
-/** A stage of so many splits, each a task of its own, the worker having `outstanding` of them at a time. */
+/** A stage of so many splits, each a task of its own, the worker having as many of them at a time as it has slots. */
 async function merge(count) {
   const elapsed = () => performance.now();
   const health = new ExecutorHealth({ elapsed });
@@ -80,7 +80,7 @@ async function merge(count) {
     onRoom: () => dispatcher.pump(),
   });
   // As many slots as splits: each is sent as a task of its own. The gate keeps to what the worker has.
-  const gate = gateOf(Number(outstanding));
+  const gate = gateOf(executor.slots);
   const gated = {
     name: executor.name,
     kind: executor.kind,

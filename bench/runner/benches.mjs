@@ -1,6 +1,6 @@
 // The benchmarks: what each needs to run, and how its samples become bars. The measuring itself is in bench/clients.
 import { exactBar, limitBar, ratioBar, sailReferenceMs, table } from './bars.mjs';
-import { readFragments } from './read-fragments.mjs';
+import { readFragments, readTrivialFragments } from './read-fragments.mjs';
 import { readDecisions, readPolicies } from './read-policies.mjs';
 import { median, quantile, statementTimes } from './statistics.mjs';
 
@@ -24,7 +24,13 @@ export const benches = [
   { name: 'write memory', program: 'write_memory.py', needs: ['limited'], read: readWriteMemory },
   { name: 'ingest', program: 'ingest.py', needs: ['service'], read: readIngest },
   { name: 'sign-in', program: 'sign_in.py', needs: ['samples', 'keycloak', 'sail'], read: readSignIn },
-  { name: 'fragments', program: 'fragments.py', needs: ['fragments', 'sail'], read: readFragments },
+  { name: 'fragments', program: 'fragments.py', needs: ['fragments'], read: readFragments },
+  {
+    name: 'fragments of nothing',
+    program: 'trivial_fragments.py',
+    needs: ['worker', 'sail'],
+    read: readTrivialFragments,
+  },
   { name: 'policies', program: 'policies.py', needs: ['policies'], read: readPolicies },
   { name: 'policy decisions', script: 'policy/decide.mjs', read: readDecisions },
   { name: 'cli', program: 'cli.py', needs: [], read: readCli },

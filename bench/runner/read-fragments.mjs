@@ -1,4 +1,4 @@
-// How the samples of `fragments` become bars.
+// How the samples of `fragments` and of `fragments of nothing` become bars.
 import { exactBar, limitBar, ratioBar, sailReferenceMs, table } from './bars.mjs';
 import { median, quantile, statementTimes, sum } from './statistics.mjs';
 
@@ -7,8 +7,8 @@ const MiB = 2 ** 20;
 const roundTripMs = 8;
 const leastSpeedups = { 2: 1.8, 4: 3.3 };
 
-export function readFragments({ tpch, trivial, scaling }) {
-  const parts = [readTpch(tpch), readTrivial(trivial), readScaling(scaling)];
+export function readFragments({ tpch, scaling }) {
+  const parts = [readTpch(tpch), readScaling(scaling)];
   return {
     details: parts.map(({ details }) => details).join('\n\n'),
     bars: parts.flatMap(({ bars }) => bars),
@@ -40,7 +40,7 @@ function readTpch({ equal, queries, wrong, seconds, cpu }) {
   };
 }
 
-function readTrivial({ sail, trips, merges, fragments }) {
+export function readTrivialFragments({ sail, trips, merges, fragments }) {
   const seconds = trips.flatMap((taken) => taken.seconds);
   const milliseconds = (values, fraction) => quantile(values, fraction) * 1000;
   const perTrip = (name) => (sum(trips.map((taken) => taken[name])) / seconds.length) * 1000;

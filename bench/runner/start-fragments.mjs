@@ -4,11 +4,19 @@ import { Worker } from 'node:worker_threads';
 import { startLakeServers, startLakeService } from './start-lake.mjs';
 import { startWorker, workerSecret } from './start-worker.mjs';
 
-/** Fragments of nothing that the worker has at a time: more than it has processors, so that none of them waits. */
-const outstanding = 8;
 /** What object storage takes for a first byte, and what one connection then brings. */
 const slowWay = { delayMs: 20, bytesPerSecond: 1_000_000 };
 const workerCounts = [1, 2, 4];
+
+/** One worker with nothing but its defaults, and what runs the coordinator's end of it. */
+export async function startOneWorker({ root, folder }) {
+  const worker = await startWorker({ root, folder });
+  const program = path.join(root, 'bench', 'fragments', 'trivial.mjs');
+  return {
+    facts: { command: [program, worker.address, workerSecret], pid: worker.pid },
+    stop: worker.stop,
+  };
+}
 
 /** Answers `{ facts, stop }`. `slow`: the coordinators behind the slow way. */
 export async function startFragments({ root, folder, data, load }) {
@@ -56,25 +64,8 @@ export async function startFragments({ root, folder, data, load }) {
     const services = {};
     for (const count of workerCounts)
       services[count] = await service(`slow-${count}`, way.endpoint, slow.slice(0, count), settings);
-    const trivial = await worker('trivial', {
-      SVC_QUERY__MAX_CONCURRENT: String(outstanding),
-      SVC_ENGINE__THREADS: '1',
-    });
     return {
-      facts: {
-        ...facts,
-        slow: services,
-        slow_pids: slow.map(({ pid }) => pid),
-        trivial: {
-          command: [
-            path.join(root, 'bench', 'fragments', 'trivial.mjs'),
-            trivial.address,
-            workerSecret,
-            String(outstanding),
-          ],
-          pid: trivial.pid,
-        },
-      },
+      facts: { ...facts, slow: services, slow_pids: slow.map(({ pid }) => pid) },
       stop,
     };
   } catch (error) {

@@ -138,7 +138,7 @@ export const resourceSettings = {
   ),
   'engine.max_queries_per_host': setting(
     integer(1, 1_000_000),
-    500,
+    10_000,
     'An engine process is recycled after this many queries.',
   ),
   'engine.spill_bytes': setting(

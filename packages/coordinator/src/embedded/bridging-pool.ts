@@ -95,8 +95,12 @@ const noEngines: EnginePoolStats = {
 /** The same lease, whose queries report their progress. */
 function observedLease(lease: EngineLease, onProgress: (progress: EngineProgress) => void): EngineLease {
   return {
-    inputDirectory: lease.inputDirectory,
-    outputDirectory: lease.outputDirectory,
+    get inputDirectory() {
+      return lease.inputDirectory;
+    },
+    get outputDirectory() {
+      return lease.outputDirectory;
+    },
     execute: (statements, signal) => lease.execute(statements, signal),
     queryText: (sql, parameters, signal) => lease.queryText(sql, parameters, signal),
     describe: (request, signal) => lease.describe(request, signal),

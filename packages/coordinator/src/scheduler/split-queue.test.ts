@@ -112,4 +112,69 @@ describe('splits of a stage', () => {
     assert.equal(queue.hasPending, false);
     assert.equal(queue.isDone, true);
   });
+
+  it('take the same work each, however many there are', () => {
+    const asked = (count: number) => {
+      let names = 0;
+      const all = ['a', 'b', 'c', 'd'].map((name) => ({
+        ...executor(name, 4),
+        get name() {
+          names += 1;
+          return name;
+        },
+      }));
+      const queue = new SplitQueue(splits(count), () => 0);
+      let ended = 0;
+      while (!queue.isDone)
+        for (const each of all)
+          for (const state of queue.take([each], all)?.states ?? []) {
+            ended += 1;
+            queue.end(state, 1);
+          }
+      assert.equal(ended, count);
+      return names / count;
+    };
+    const [few, many] = [asked(500), asked(10_000)];
+    assert.ok(many < few * 1.5, `${many} questions for each of many, ${few} for each of few`);
+  });
+
+  it('that were given up are run after those that wait, once', () => {
+    const all = ['a', 'b'].map((name) => executor(name));
+    const [a, b] = all;
+    assert.ok(a && b);
+    const queue = new SplitQueue(splits(30), () => 0);
+    const lost = queue.take([a], all)?.states ?? [];
+    for (const state of lost) {
+      state.failedOn.add('a');
+      queue.leave(state, 'a');
+    }
+    const ran: number[] = [];
+    for (const from of [a, b])
+      for (let next = queue.take([from], all); next !== undefined; next = queue.take([from], all)) {
+        if (from === a) assert.ok(!next.states.some((state) => lost.includes(state)));
+        ran.push(...next.states.map(({ split }) => split.id));
+        for (const state of next.states) queue.end(state, 1);
+      }
+    assert.deepEqual(
+      ran.toSorted((x, y) => x - y),
+      splits(30).map(({ id }) => id),
+    );
+    assert.equal(queue.isDone, true);
+  });
+
+  it('stay to be run when executors come and go', () => {
+    const [a, b] = ['a', 'b'].map((name) => executor(name));
+    assert.ok(a && b);
+    const queue = new SplitQueue(splits(20), () => 0);
+    const first = queue.take([a], [a])?.states ?? [];
+    for (const state of first) queue.leave(state, 'a');
+    assert.equal(queue.take([], []), undefined);
+    const [done] = first;
+    assert.ok(done && queue.end(done, 1));
+    const ran = new Set<number>();
+    for (let next = queue.take([b], [a, b]); next !== undefined; next = queue.take([b], [a, b]))
+      for (const { split } of next.states) ran.add(split.id);
+    assert.equal(ran.size, 19);
+    assert.ok(!ran.has(done.split.id));
+  });
 });

@@ -29,13 +29,18 @@ export interface SplitState {
   readonly failedOn: Set<string>;
 }
 
+/** What the longest may have to be compared with: how long splits take changes little in a stage. */
+const keptDurations = 1000;
+
+/** A stage may have hundreds of thousands of splits: what is done for each of them takes the same time however many there are. */
 export class SplitQueue {
   readonly #states: readonly SplitState[];
   readonly #elapsed: () => number;
   readonly #durationsMs: number[] = [];
-  #pending: SplitState[];
+  readonly #running = new Set<SplitState>();
+  #pending: number;
   /** The pending ones by the executor they are placed on, as long as the executors stay the same. */
-  #placed: { readonly names: string; readonly lists: ReadonlyMap<string, SplitState[]> } | undefined;
+  #placed: Placed = { names: undefined, all: [], lists: new Map() };
   #done = 0;
   #twice = 0;
   #lateAskedMs = Number.NEGATIVE_INFINITY;
@@ -47,7 +52,7 @@ export class SplitQueue {
       failures: { executor: 0, again: 0 },
       failedOn: new Set(),
     }));
-    this.#pending = [...this.#states];
+    this.#pending = this.#states.length;
   }
 
   get total(): number {
@@ -63,7 +68,7 @@ export class SplitQueue {
   }
 
   get hasPending(): boolean {
-    return this.#pending.length > 0;
+    return this.#pending > 0;
   }
 
   /**
@@ -75,13 +80,15 @@ export class SplitQueue {
     all: readonly FragmentExecutor[],
     usable = all,
   ): { readonly executor: FragmentExecutor; readonly states: readonly SplitState[] } | undefined {
-    const taken = this.#pending.length > 0 ? this.#takePending(free, all, usable) : this.#takeLate(free);
+    const taken = this.#pending > 0 ? this.#takePending(free, all, usable) : this.#takeLate(free);
     if (taken === undefined) return undefined;
     const sinceMs = this.#elapsed();
     for (const state of taken.states) {
+      if (state.status === 'pending') this.#pending -= 1;
       state.status = 'running';
       state.attempts += 1;
       state.runs.push({ executor: taken.executor.name, sinceMs });
+      this.#running.add(state);
     }
     return taken;
   }
@@ -89,11 +96,12 @@ export class SplitQueue {
   /** False where it had ended already: what came of it now does not count. */
   end(state: SplitState, durationMs: number): boolean {
     if (state.status === 'done') return false;
-    this.#done += 1;
-    if (state.status === 'pending') this.#pending = this.#pending.filter((other) => other !== state);
-    this.#placed = undefined;
+    // It stays in its list, which leaves it out.
+    if (state.status === 'pending') this.#pending -= 1;
     state.status = 'done';
-    this.#durationsMs.push(durationMs);
+    this.#running.delete(state);
+    this.#durationsMs[this.#done % keptDurations] = durationMs;
+    this.#done += 1;
     return true;
   }
 
@@ -103,8 +111,9 @@ export class SplitQueue {
     if (index !== -1) state.runs.splice(index, 1);
     if (state.status !== 'running' || state.runs.length > 0) return;
     state.status = 'pending';
-    this.#pending.push(state);
-    this.#placed = undefined;
+    this.#running.delete(state);
+    this.#pending += 1;
+    place(state, this.#placed);
   }
 
   #takePending(
@@ -112,33 +121,32 @@ export class SplitQueue {
     all: readonly FragmentExecutor[],
     usable: readonly FragmentExecutor[],
   ) {
-    const lists = this.#listsFor(all);
+    const { lists } = this.#placedOn(all);
     const slots = all.reduce((sum, each) => sum + each.slots, 0);
-    const share = Math.ceil(this.#pending.length / Math.max(1, slots * tasksPerSlot));
+    const share = Math.ceil(this.#pending / Math.max(1, slots * tasksPerSlot));
     const count = Math.min(share, maxSplitsPerTask);
     const hasOwn = ({ name }: FragmentExecutor) => (lists.get(name)?.length ?? 0) > 0;
-    const longestFirst = [...lists.values()].sort((a, b) => b.length - a.length);
-    // Without work of its own it takes from where most is waiting: a file that is fetched once more is sooner read than late.
-    for (const executor of [...free.filter(hasOwn), ...free.filter((each) => !hasOwn(each))])
-      for (const list of [lists.get(executor.name) ?? [], ...longestFirst]) {
-        const states = list.filter((state) => mayRunOn(state, executor, usable)).slice(0, count);
-        if (states.length === 0) continue;
-        const taken = new Set(states);
-        list.splice(0, list.length, ...list.filter((state) => !taken.has(state)));
-        this.#pending = this.#pending.filter((state) => !taken.has(state));
-        return { executor, states };
+    let longestFirst: readonly PendingSplits[] | undefined;
+    for (const executor of [...free.filter(hasOwn), ...free.filter((each) => !hasOwn(each))]) {
+      const mayRun = (state: SplitState) => mayRunOn(state, executor, usable);
+      const own = lists.get(executor.name)?.take(count, mayRun) ?? [];
+      if (own.length > 0) return { executor, states: own };
+      // Without work of its own it takes from where most is waiting: a file that is fetched once more is sooner read than late.
+      longestFirst ??= [...lists.values()].sort((a, b) => b.length - a.length);
+      for (const list of longestFirst) {
+        const states = list.take(count, mayRun);
+        if (states.length > 0) return { executor, states };
       }
+    }
     return undefined;
   }
 
-  #listsFor(all: readonly FragmentExecutor[]): ReadonlyMap<string, SplitState[]> {
+  #placedOn(all: readonly FragmentExecutor[]): Placed {
     const names = all.map(({ name }) => name).join('\n');
-    if (this.#placed?.names === names) return this.#placed.lists;
-    const lists = new Map<string, SplitState[]>(all.map(({ name }) => [name, []]));
-    for (const state of this.#pending)
-      lists.get(preferredExecutor(state.place, all)?.name ?? '')?.push(state);
-    this.#placed = { names, lists };
-    return lists;
+    if (this.#placed.names === names) return this.#placed;
+    this.#placed = { names, all, lists: new Map(all.map(({ name }) => [name, new PendingSplits()])) };
+    for (const state of this.#states) if (state.status === 'pending') place(state, this.#placed);
+    return this.#placed;
   }
 
   /** A split that one executor has had for too long, for another one. Functions of one name are many. */
@@ -149,16 +157,56 @@ export class SplitQueue {
     if (now - this.#lateAskedMs < lateEveryMs) return undefined;
     this.#lateAskedMs = now;
     const lateMs = Math.max(leastLateMs, lateFactor * median(this.#durationsMs));
-    for (const state of this.#states) {
+    for (const state of this.#running) {
       const [run, ...more] = state.runs;
-      if (state.status !== 'running' || run === undefined || more.length > 0) continue;
-      if (now - run.sinceMs < lateMs) continue;
+      if (run === undefined || more.length > 0 || now - run.sinceMs < lateMs) continue;
       const executor = free.find(({ kind, name }) => kind === 'lambda' || name !== run.executor);
       if (executor === undefined) continue;
       this.#twice += 1;
       return { executor, states: [state] };
     }
     return undefined;
+  }
+}
+
+interface Placed {
+  /** Of the executors; nothing has been placed as long as there are none. */
+  readonly names: string | undefined;
+  readonly all: readonly FragmentExecutor[];
+  readonly lists: ReadonlyMap<string, PendingSplits>;
+}
+
+function place(state: SplitState, { all, lists }: Placed): void {
+  lists.get(preferredExecutor(state.place, all)?.name ?? '')?.push(state);
+}
+
+/** Splits in the order in which they came, taken from the front. */
+class PendingSplits {
+  #states: SplitState[] = [];
+  #first = 0;
+
+  /** At least as many as are pending. */
+  get length(): number {
+    return this.#states.length - this.#first;
+  }
+
+  push(state: SplitState): void {
+    this.#states.push(state);
+  }
+
+  /** Up to `count` that `mayRun`; the others keep their order. */
+  take(count: number, mayRun: (state: SplitState) => boolean): readonly SplitState[] {
+    const taken: SplitState[] = [];
+    const kept: SplitState[] = [];
+    let next = this.#first;
+    for (; next < this.#states.length && taken.length < count; next += 1) {
+      const state = this.#states[next];
+      if (state?.status === 'pending') (mayRun(state) ? taken : kept).push(state);
+    }
+    this.#first = next - kept.length;
+    for (const [index, state] of kept.entries()) this.#states[this.#first + index] = state;
+    if (this.length === 0) [this.#states, this.#first] = [[], 0];
+    return taken;
   }
 }
 

@@ -24,7 +24,7 @@ import { readSingleText, runStatement, startStatement } from './run.js';
 import { PreparedStatement } from './statement.js';
 import { TableIngest } from './table-ingest.js';
 import { prepareForTransfer } from './transfer.js';
-import { goHome, UndoList } from './undo.js';
+import { goHome, settingOf, UndoList } from './undo.js';
 
 /** Largest Arrow message, header included, where nobody says otherwise: what ADBC clients take. */
 export const defaultMaxMessageBytes = 16 * 1024 * 1024;
@@ -49,6 +49,8 @@ export class EngineInstance implements Disposable {
   private isDirty = false;
   private hasUntraceableState = false;
   private undo = new UndoList();
+  /** By name, the statement that gave a setting its present value, where that is known: it need not run again. */
+  private readonly settings = new Map<string, string>();
 
   private constructor(
     functions: DuckDbFunctions,
@@ -79,10 +81,9 @@ export class EngineInstance implements Disposable {
       options,
     );
     try {
-      instance.execute(lockStatements(options));
-      instance.isDirty = false;
-      instance.undo = new UndoList();
-      instance.hasUntraceableState = false;
+      instance.guard(() => {
+        for (const sql of lockStatements(options)) instance.run(sql);
+      });
       return instance;
     } catch (error) {
       instance.close();
@@ -110,9 +111,18 @@ export class EngineInstance implements Disposable {
         this.isDirty = true;
         this.undo.note(sql);
         this.hasUntraceableState ||= !this.undo.isComplete && leavesUntraceableState(sql);
-        runStatement(this.connection, sql);
+        if (!this.undo.isComplete) this.settings.clear();
+        this.run(sql);
       }
     });
+  }
+
+  private run(sql: string): void {
+    const name = settingOf(sql);
+    if (name !== undefined && this.settings.get(name) === sql) return;
+    if (name !== undefined) this.settings.delete(name);
+    runStatement(this.connection, sql);
+    if (name !== undefined) this.settings.set(name, sql);
   }
 
   /** Runs one trusted query that answers a single text value. */
@@ -150,6 +160,7 @@ export class EngineInstance implements Disposable {
       if (!statement.isSelect) {
         this.isDirty = true;
         this.undo.note(request.sql);
+        this.settings.clear();
       }
       const result = startStatement(this.connection, statement);
       let options: ArrowOptions | undefined;
@@ -200,14 +211,14 @@ export class EngineInstance implements Disposable {
       return;
     }
     const initial = initialSettings(this.options);
-    // Before its own statements run, of whose traces it knows nothing. What sets all settings back takes the engine ten
-    // milliseconds, and its memory from it: the next statement would have every page of it made anew.
-    const { isComplete } = this.undo;
-    this.execute(this.undo.statements(initial));
-    if (!isComplete) {
-      this.execute([goHome]);
-      this.execute([...this.remainders(), ...initial.values()]);
-    }
+    this.guard(() => {
+      for (const sql of this.undo.statements(initial)) this.run(sql);
+      // What sets all settings back takes the engine ten milliseconds, and its memory from it: the next statement would
+      // have every page of it made anew.
+      if (this.undo.isComplete) return;
+      this.run(goHome);
+      for (const sql of [...this.remainders(), ...initial.values()]) this.run(sql);
+    });
     this.undo = new UndoList();
     this.isDirty = false;
     this.hasUntraceableState = false;

@@ -70,6 +70,32 @@ test('the settings of a session can be changed, and go back with reset', () => {
   assert.equal(settings(), 'UTC 2 true ');
 });
 
+test('a setting that is set to what it is stays so, whatever was tried in between', () => {
+  using temporary = openTemporaryInstance();
+  const { instance } = temporary;
+  const zone = () => instance.queryText("SELECT current_setting('TimeZone')", []);
+  const [toUtc, toTokyo] = ["SET TimeZone = 'UTC'", "SET TimeZone = 'Asia/Tokyo'"];
+  const attempts: readonly (() => void)[] = [
+    () => instance.execute([toTokyo]),
+    () => instance.execute([toUtc, toTokyo, toTokyo]),
+    () => instance.query({ sql: toTokyo, arrow: 'client' }).close(),
+    () => instance.execute([toTokyo, 'SET threads = 1']),
+    () => instance.execute(['CREATE OR REPLACE TABLE t (a INTEGER)', toTokyo]),
+    () => assert.throws(() => instance.execute([toTokyo, "SET TimeZone = 'Nowhere/At_All'"])),
+  ];
+  for (const attempt of attempts) {
+    for (const back of [() => instance.execute([toUtc]), () => instance.reset()]) {
+      attempt();
+      assert.equal(zone(), 'Asia/Tokyo', String(attempt));
+      back();
+      assert.equal(zone(), 'UTC', String(attempt));
+    }
+    instance.execute([toUtc]);
+    assert.equal(zone(), 'UTC', String(attempt));
+    assert.equal(instance.queryText("SELECT current_setting('threads')::VARCHAR", []), '2');
+  }
+});
+
 test('reset leaves no name behind', () => {
   using temporary = openTemporaryInstance();
   const { instance } = temporary;
@@ -120,20 +146,10 @@ test('reset undoes what every query of a lease leaves, and the statement macros,
       'CREATE OR REPLACE TEMPORARY MACRO current_user() AS 7',
     ]);
     assert.equal(instance.queryText('SELECT (a + current_user())::VARCHAR FROM t', []), '14');
-    const { execute } = instance;
-    const undone: string[] = [];
-    instance.execute = (statements) => {
-      undone.push(...statements);
-      execute.call(instance, statements);
-    };
+    const { queryText } = instance;
+    instance.queryText = () => assert.fail('The catalog was searched.');
     instance.reset();
-    instance.execute = execute;
-    const undo = [
-      'USE memory.main',
-      'DETACH DATABASE IF EXISTS "lake"',
-      'DROP MACRO IF EXISTS temp.current_user',
-    ];
-    assert.deepEqual(undone, undo);
+    instance.queryText = queryText;
     assert.equal(instance.isUnusable, false);
     assert.equal(instance.queryText("SELECT (current_user = '7')::VARCHAR", []), 'false');
     assert.throws(() => instance.queryText('SELECT a::VARCHAR FROM lake.s.t', []));

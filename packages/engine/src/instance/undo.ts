@@ -16,6 +16,11 @@ const harmless = /^COPY \(/;
 /** Back into the instance's own database: another one can be removed then. */
 export const goHome = 'USE memory.main';
 
+/** The name in a SET of ours that can be undone by name. */
+export function settingOf(sql: string): string | undefined {
+  return setting.exec(sql)?.[1];
+}
+
 export class UndoList {
   readonly #attached = new Set<string>();
   readonly #macros = new Set<string>();
@@ -33,7 +38,7 @@ export class UndoList {
     const [, catalog] = attach.exec(sql) ?? [];
     const [, owner] = changeIn.exec(sql) ?? [];
     const [, macro] = temporaryMacro.exec(sql) ?? [];
-    const [, name] = setting.exec(sql) ?? [];
+    const name = settingOf(sql);
     if (catalog !== undefined) this.#attached.add(catalog);
     else if (macro !== undefined) this.#macros.add(macro);
     else if (name !== undefined) this.#settings.add(name);

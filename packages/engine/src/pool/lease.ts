@@ -32,16 +32,24 @@ const CHUNK_BYTES = 4 << 20;
 
 /** A host for one owner for a while. One statement at a time; ended by `release`. */
 export class HostLease implements EngineLease {
-  readonly inputDirectory: string;
-  readonly outputDirectory: string;
   readonly #options: LeaseOptions;
   #operation: HostOperation | undefined;
   #release: Promise<void> | undefined;
 
   constructor(options: LeaseOptions) {
     this.#options = options;
-    this.inputDirectory = options.host.inputDirectory;
-    this.outputDirectory = options.host.outputDirectory;
+  }
+
+  get inputDirectory(): string {
+    const { host } = this.#options;
+    host.usedFolders.add('input');
+    return host.inputDirectory;
+  }
+
+  get outputDirectory(): string {
+    const { host } = this.#options;
+    host.usedFolders.add('output');
+    return host.outputDirectory;
   }
 
   async execute(statements: readonly string[], signal?: AbortSignal): Promise<void> {

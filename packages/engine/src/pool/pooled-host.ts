@@ -1,4 +1,4 @@
-import { mkdirSync, opendirSync, readdirSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EngineLimits } from '../api.js';
@@ -23,6 +23,8 @@ export class PooledHost {
   isTainted = false;
   /** The instance was prepared for its next lease with the last statement. */
   isReset = false;
+  /** The folders that a lease asked for: what it may have left files in. */
+  readonly usedFolders = new Set<'input' | 'output'>();
   /** The process is not to be used again. */
   isSpent = false;
   leaseCount = 0;
@@ -71,25 +73,22 @@ export class PooledHost {
   /** Prepares the instance for the same owner's next lease: names, data and settings gone, input files kept up to
    * the budget. */
   async reset(): Promise<void> {
-    const isTooMuch = directoryBytes(this.inputDirectory) > this.#keptInputBytes;
-    if (isTooMuch) await emptyFolder(this.inputDirectory);
-    await this.#emptyOutput();
+    const used = new Set(this.usedFolders);
+    this.usedFolders.clear();
+    if (used.has('input') && directoryBytes(this.inputDirectory) > this.#keptInputBytes)
+      await emptyFolder(this.inputDirectory);
+    if (used.has('output')) await emptyFolder(this.outputDirectory);
     if (!this.isReset) await this.process.prepare('reset');
     this.isReset = false;
   }
 
   /** Opens another instance, for anyone; nothing is left of the former owner's files. */
   async makeFresh(): Promise<void> {
-    await emptyFolder(this.inputDirectory);
-    await this.#emptyOutput();
+    for (const folder of [this.inputDirectory, this.outputDirectory]) await emptyFolder(folder);
     await this.process.prepare('open');
+    this.usedFolders.clear();
     this.isReset = false;
     this.isTainted = false;
-  }
-
-  /** Most leases write nothing. */
-  async #emptyOutput(): Promise<void> {
-    if (!isEmptyFolder(this.outputDirectory)) await emptyFolder(this.outputDirectory);
   }
 
   /** Ends the process and removes its folder. */
@@ -106,16 +105,6 @@ function directoryBytes(folder: string): number {
     (name) => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0,
   );
   return sizes.reduce((sum, size) => sum + size, 0);
-}
-
-/** Asked at every lease's end: three system calls take microseconds, waking a thread for them takes hundreds. */
-function isEmptyFolder(path: string): boolean {
-  const folder = opendirSync(path);
-  try {
-    return folder.readSync() === null;
-  } finally {
-    folder.closeSync();
-  }
 }
 
 async function emptyFolder(path: string): Promise<void> {

@@ -38,6 +38,7 @@ export async function* answerFrames(
   let events: AsyncIterator<SplitEvent> | undefined;
   /** Asked for, and not sent yet. */
   let pending: Promise<IteratorResult<SplitEvent>> | undefined;
+  let isOver = false;
   try {
     const run = yield* meanwhile(started, frames);
     events = run.events[Symbol.asyncIterator]();
@@ -46,6 +47,7 @@ export async function* answerFrames(
       pending = events.next();
       const next = yield* meanwhile(pending, frames);
       pending = undefined;
+      isOver = next.done === true;
       if (next.done === true) return true;
       yield eventMessage(next.value);
     }
@@ -58,19 +60,20 @@ export async function* answerFrames(
     yield frameMessage({ kind: 'event', event: { kind: 'error', error: error.toSerialized() } });
     return false;
   } finally {
-    stop.abort(new QueryError('CANCELLED', 'Nobody waits for the answer any more.'));
-    pending?.then(
-      (late) => {
-        if (late.done !== true && late.value.kind === 'message') late.value.message.release();
-      },
-      () => undefined, // ended by the abort
-    );
-    events ??= await started.then(
-      (run) => run.events[Symbol.asyncIterator](),
-      () => undefined, // it did not start
-    );
-    await events?.return?.();
+    if (!isOver) {
+      stop.abort(new QueryError('CANCELLED', 'Nobody waits for the answer any more.'));
+      pending?.then(releaseLate, () => undefined); // ended by the abort
+      events ??= await started.then(
+        (run) => run.events[Symbol.asyncIterator](),
+        () => undefined, // it did not start
+      );
+      await events?.return?.();
+    }
   }
+}
+
+function releaseLate(late: IteratorResult<SplitEvent>): void {
+  if (late.done !== true && late.value.kind === 'message') late.value.message.release();
 }
 
 function eventMessage(event: SplitEvent): AnswerMessage {

@@ -1,5 +1,5 @@
 /** The call in which a worker runs a task, from the coordinator's end. */
-import { abortable, linkAbort, QueryError, throwIfAborted } from '@svc/base';
+import { abortable, type LinkedAbort, linkAbort, QueryError, throwIfAborted } from '@svc/base';
 import type { ExchangeCall } from '@svc/flight';
 import { encapsulateHeader } from '@svc/flight/arrow';
 import {
@@ -50,7 +50,7 @@ export async function sendTask(
 export async function startRun(options: RunOptions): Promise<SplitRun> {
   const { name, call, task, signal, onEnd, onLost } = options;
   const own = linkAbort(signal);
-  const read = createReader(options, own.signal);
+  const read = createReader(options, own);
   const end = () => {
     own.abort(new QueryError('CANCELLED', 'The run is over.'));
     call[Symbol.dispose]();
@@ -112,16 +112,23 @@ interface Answered extends ArrowParts {
 /** Reads what is an answer; what is none is seen to. Throws EXECUTOR_LOST and FRAGMENT_REFUSED. */
 function createReader(
   { name, call, task, stallMs }: RunOptions,
-  signal: AbortSignal,
+  own: LinkedAbort,
 ): () => Promise<Answered | undefined> {
-  const stalled = () => executorLost(name, `it has said nothing for ${stallMs / 1000} s`);
-  const renew = createRenewer(name, call, task, signal);
+  const renew = createRenewer(name, call, task, own.signal);
+  const onStalled = () => own.abort(executorLost(name, `it has said nothing for ${stallMs / 1000} s`));
+  const readMessage = async () => {
+    const timer = setTimeout(onStalled, stallMs).unref();
+    try {
+      return await abortable(call.read(), own.signal);
+    } catch (caught) {
+      throw errorOfCall(name, caught);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
   return async () => {
     for (;;) {
-      using limit = linkAbort(signal, stallMs, stalled);
-      const message = await abortable(call.read(), limit.signal).catch((caught: unknown) => {
-        throw errorOfCall(name, caught);
-      });
+      const message = await readMessage();
       if (message === undefined) return undefined;
       const frame = decodeFrame(name, message.metadata);
       if (frame.kind === 'schema' || frame.kind === 'event')
