@@ -2,6 +2,7 @@
 import { QueryError } from '@svc/base';
 import type { FragmentTable } from '@svc/fragment-fn';
 import type { ScanRequest } from '@svc/sql';
+import { guardedError } from '../policy/guarded-error.js';
 import type { PlannerDependencies } from './planner-dependencies.js';
 import { type IcebergSource, type ResolvedTable, shownName } from './resolve-tables.js';
 
@@ -15,14 +16,27 @@ export async function planTables(
   return await Promise.all(
     tables.map((table, index) => {
       const request = requests[index] ?? { columns: undefined, filters: [] };
-      // What metadata says of rows it says of hidden ones too: they are all read.
-      if (table.isGuarded === true) {
-        const { use: _use, ...whole } = request;
-        return planTable(dependencies, table, whole, signal);
-      }
-      return planTable(dependencies, table, request, signal);
+      return table.isGuarded === true
+        ? planGuardedTable(dependencies, table, request, signal)
+        : planTable(dependencies, table, request, signal);
     }),
   );
+}
+
+/**
+ * What metadata says of rows it says of hidden ones too: they are all read. Messages name data files, whose paths hold values
+ * of their rows: only what is about the table's columns is told.
+ */
+async function planGuardedTable(
+  dependencies: PlannerDependencies,
+  table: ResolvedTable,
+  { use: _use, ...request }: ScanRequest,
+  signal: AbortSignal,
+): Promise<FragmentTable> {
+  if (table.source.kind === 'iceberg') refuseUnsupportedColumns(table, table.source, request);
+  return await planTable(dependencies, table, request, signal).catch((error: unknown) => {
+    throw guardedError(error);
+  });
 }
 
 async function planTable(

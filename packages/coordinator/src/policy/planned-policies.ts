@@ -32,7 +32,7 @@ export function plannedPolicies(
 export function throwIfPoliciesChanged(
   { policies }: Enforced,
   session: Session,
-  planned: { readonly policies?: PlannedPolicies | undefined },
+  planned: { readonly policies?: { readonly stamp?: string | undefined } | undefined },
 ): void {
   const stamp = planned.policies?.stamp;
   if (policies === undefined || stamp === undefined) return;

@@ -25,6 +25,7 @@ export async function explainQuery(
   const { fragment, stores, stub } = plan;
   const planned = { fragment, stores, stages: decision.stages, schema: stub.description.schema };
   const policies = plannedPolicies(dependencies, session, plan.policies);
+  options.onPolicies?.(plan.policies.names);
   const run = analyze
     ? await dependencies.analyzePlanned({ ...planned, policies }, { session, queryId, signal })
     : undefined;

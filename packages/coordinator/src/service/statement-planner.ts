@@ -72,7 +72,7 @@ export interface StatementOptions {
   readonly signal: AbortSignal;
   /** Of the query that the statement will be, where it is one already. */
   readonly queryId?: string;
-  /** Told the names of the policies of what is written, before a row is read: a statement that fails had them too. */
+  /** Told the names of the policies of what is written or explained, before a row is read: a statement that fails had them too. */
   readonly onPolicies?: (names: readonly string[]) => void;
 }
 
@@ -142,8 +142,13 @@ async function plan(
   const isOnlyTold = !changes.has(statement.kind) && !affectsSession.has(statement.kind);
   // Before it is answered: what changes meanwhile may be in it or not.
   const policies = isOnlyTold ? plannedPolicies(dependencies, options.session) : undefined;
-  const answer = await answerStatement(dependencies, statement, options);
-  return { ...answered(answer), policies };
+  let applied: readonly string[] = [];
+  const onPolicies = (names: readonly string[]) => {
+    applied = names;
+    options.onPolicies?.(names);
+  };
+  const answer = await answerStatement(dependencies, statement, { ...options, onPolicies });
+  return { ...answered(answer), policies: policies && { ...policies, names: applied } };
 }
 
 type RowWrite = Insert | (CreateTable & { readonly query: string });

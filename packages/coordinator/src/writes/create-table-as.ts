@@ -3,6 +3,7 @@ import { QueryError } from '@svc/base';
 import { type LoadedTable, replacedTable, type TableToWrite } from '@svc/lake';
 import type { CreateTable } from '@svc/sql';
 import { newTableRules } from '../policy/insert-rules.js';
+import { throwIfPoliciesChanged } from '../policy/planned-policies.js';
 import { isCode, writablePlace } from './change-catalog.js';
 import { parameterRowCount } from './parameter-rows.js';
 import { type PlannedRows, planRows } from './plan-rows.js';
@@ -67,6 +68,7 @@ async function createAs({ statement, place, dependencies, options }: Creation): 
       ...{ session, catalog, table, columns, signal },
       nowMs: plan.nowMs,
     });
+    throwIfPoliciesChanged(dependencies.planner, session, plan);
     const policies = appliedPolicies(plan, rules);
     options.onPolicies?.(policies);
     const rows = await writeRows({ dependencies, options, table, ...plan, columns, rules });
@@ -82,8 +84,8 @@ async function replaceAs(
   { statement, place, dependencies, options }: Creation,
   existing: LoadedTable,
 ): Promise<WriteOutcome> {
-  const { signal } = options;
-  permitReplacement(dependencies.planner, options.session, place);
+  const { session, signal } = options;
+  permitReplacement(dependencies.planner, session, place);
   const plan = await planRows(statement.query, dependencies, options);
   const definition = definitionOf(statement, plan);
   const target = replacedTable(existing, definition);
@@ -99,7 +101,7 @@ async function replaceAs(
   });
   const { dataFiles } = rows;
   await discardOnFailure(rows, () =>
-    commitReplacement({ place, definition, target, dataFiles, readFrom, dependencies, signal }),
+    commitReplacement({ place, definition, target, dataFiles, readFrom, dependencies, session, signal }),
   );
   return outcome(`Table ${place.name} was replaced`, rows.rowCount, policies);
 }

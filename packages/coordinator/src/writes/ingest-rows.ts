@@ -134,8 +134,8 @@ async function ingestReplacement(
   options: IngestOptions,
 ): Promise<bigint> {
   const { place } = upload;
-  const { signal } = options;
-  permitReplacement(dependencies.planner, options.session, place);
+  const { session, signal } = options;
+  permitReplacement(dependencies.planner, session, place);
   const definition = definitionOf(upload);
   const table = replacedTable(existing, definition);
   const placed = placeFiles(table, table.store);
@@ -143,7 +143,7 @@ async function ingestReplacement(
     const columns = allColumns(table);
     const rowCount = await writeUpload({ upload, dependencies, options, table, columns, placed });
     const { dataFiles } = placed;
-    await commitReplacement({ place, definition, target: table, dataFiles, dependencies, signal });
+    await commitReplacement({ place, definition, target: table, dataFiles, dependencies, session, signal });
     return rowCount;
   });
 }

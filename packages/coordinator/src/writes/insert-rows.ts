@@ -3,6 +3,7 @@ import { QueryError } from '@svc/base';
 import { commitWithRetry } from '@svc/lake';
 import type { Insert } from '@svc/sql';
 import { insertRules, permitInsert } from '../policy/insert-rules.js';
+import { throwIfPoliciesChanged } from '../policy/planned-policies.js';
 import { writablePlace } from './change-catalog.js';
 import { planRows } from './plan-rows.js';
 import { columnNames } from './query-columns.js';
@@ -44,6 +45,7 @@ export async function insertRows(
     ...{ session, catalog, table, columns, signal },
     nowMs: plan.nowMs,
   });
+  throwIfPoliciesChanged(dependencies.planner, session, plan);
   const policies = appliedPolicies(plan, rules);
   options.onPolicies?.(policies);
   const rows = await writeRows({ dependencies, options, table, ...plan, columns, rules });

@@ -58,7 +58,7 @@ export async function createOrReplaceTable(
     async replace(existing) {
       permitReplacement(dependencies.planner, session, place);
       const target = replacedTable(existing, definition);
-      await commitReplacement({ place, definition, target, dependencies, signal, dataFiles: [] });
+      await commitReplacement({ place, definition, target, dependencies, session, signal, dataFiles: [] });
       return `Table ${place.name} was replaced.`;
     },
   });
@@ -79,13 +79,16 @@ export interface ReplacementToCommit {
   readonly target: LoadedTable;
   readonly dataFiles: WrittenRows['dataFiles'];
   readonly readFrom?: Parameters<typeof createReplacement>[0]['readFrom'];
-  readonly dependencies: Pick<WriteDependencies, 'manifests' | 'version'>;
+  readonly dependencies: Pick<WriteDependencies, 'manifests' | 'planner' | 'version'>;
+  readonly session: Session;
   readonly signal: AbortSignal;
 }
 
+/** Throws PERMISSION_DENIED where the rules that allowed it have changed while its rows were written. */
 export async function commitReplacement(replacement: ReplacementToCommit): Promise<void> {
-  const { place, definition, target, dataFiles, readFrom, dependencies, signal } = replacement;
-  const { manifests, version } = dependencies;
+  const { place, definition, target, dataFiles, readFrom, dependencies, session, signal } = replacement;
+  const { manifests, planner, version } = dependencies;
+  permitReplacement(planner, session, place);
   const change = createReplacement({
     store: target.store,
     files: manifests,
