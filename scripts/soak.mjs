@@ -1,7 +1,8 @@
 // `npm run soak [-- --short] [word…]`: long mixed runs with cancels, crashes and sleepers. CI runs the short, seeded form. The
 // long one ends with the soaks that need other servers, and that `npm run test:peers` runs for a shorter time: fragments
 // elsewhere on MinIO and Iceberg's REST catalog, and sessions against Keycloak and Redis; and the proof that policies hide what they
-// hide is made with ten times as many statements as `npm test` makes, behind every form of filter, and on workers.
+// hide is made with ten times as many statements as `npm test` makes, behind every form of filter, and on workers and functions; and
+// four times as many generated statements are divided into stages.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -31,15 +32,19 @@ const policyFiles = values.short
   : ['long', 'generate', 'non-interference', 'places'].flatMap((name) =>
       findFiles(root, path.join('test', 'dist', 'policy'), (file) => isSoak(file) && file.includes(name)),
     );
+const stageFiles = values.short
+  ? []
+  : findFiles(root, path.join('test', 'dist', 'sql'), (file) => isSoak(file) && file.includes('stages'));
 const fragmentSoak = path.join('test', 'dist', 'peers', 'fragments', 'faults.test.js');
 const soaksFragments = !values.short && isSoak(fragmentSoak);
 const soaksSessions = !values.short && isSoak(sessionSoak);
 console.log(
-  `${values.short ? 'Short' : 'Long'} soak of ${files.length + policyFiles.length + Number(soaksFragments) + Number(soaksSessions)} files, seed ${seed}`,
+  `${values.short ? 'Short' : 'Long'} soak of ${files.length + policyFiles.length + stageFiles.length + Number(soaksFragments) + Number(soaksSessions)} files, seed ${seed}`,
 );
 const results = [];
 if (files.length > 0) results.push(await soak());
 if (policyFiles.length > 0) results.push(await soakPolicies());
+if (stageFiles.length > 0) results.push(await soakStages());
 if (soaksFragments)
   results.push(await withFolder((folder) => soakFragments({ root, folder, seed: Number(seed) })));
 if (soaksSessions) results.push(await withFolder(soakSessions));
@@ -68,6 +73,18 @@ async function soakPolicies() {
     timeoutMs: 3 * 3_600_000,
     testTimeoutMs: 3_600_000,
     env: { ...process.env, POLICY_STATEMENTS: '5000', POLICY_SEED: seed, POLICY_FILTERS: 'all' },
+  });
+}
+
+async function soakStages() {
+  return await runNodeTests({
+    name: 'stages',
+    root,
+    files: stageFiles,
+    concurrency: 1,
+    timeoutMs: 3_600_000,
+    testTimeoutMs: 3_600_000,
+    env: { ...process.env, STAGE_QUERIES: '2000', STAGE_SEED: seed },
   });
 }
 

@@ -72,7 +72,7 @@ export async function soakFragments({ root, folder, seed }) {
     });
   };
   const counts = [
-    await run('tpch', '1', { groupRows: 100_000, splitBytes: 4 * megabyte }),
+    await run('tpch', '1', { groupRows: 100_000, splitBytes: megabyte }),
     await run('faults', '0.05', { queries: 500, compares: true }),
   ];
   const total = (name) => counts.reduce((sum, count) => sum + count[name], 0);
