@@ -67,7 +67,7 @@ export async function createLambdaExecutor(options: LambdaExecutorOptions): Prom
   const governor = new Governor({ maxConcurrency: options.maxConcurrency });
   const invoker = createFunctionInvoker(options, options.maxConcurrency);
   return {
-    name: `lambda ${plainName(options.functionName)}`,
+    name: executorName(options),
     kind: 'lambda',
     slots: options.maxConcurrency,
     stats: () => governor.stats(),
@@ -101,7 +101,7 @@ class Invocation {
   }
 
   async start(signal: AbortSignal): Promise<SplitRun> {
-    const { invocationTimeoutMs } = this.#parts.options;
+    const { invocationTimeoutMs, partBytes = defaultPartBytes } = this.#parts.options;
     let events: AsyncGenerator<AnswerEvent, void, undefined> | undefined;
     try {
       const chunks = await this.#invoke(signal, () => {
@@ -110,8 +110,10 @@ class Invocation {
       });
       const link = this.#link;
       events = readAnswer({
+        executor: executorName(this.#parts.options),
         chunks,
         splits: this.#task.request.splits,
+        partBytes,
         readPart: (part) => this.#folder.readPart(part, link.signal),
         onSummary: (summary) => {
           this.#summary = summary;
@@ -240,6 +242,10 @@ function partCount({ request }: RemoteTask, partBytes: number): number {
 
 function payloadOf(payload: InvocationPayload): Uint8Array {
   return Buffer.from(JSON.stringify(payload), 'utf8');
+}
+
+function executorName({ functionName }: FunctionPlace): string {
+  return `lambda ${plainName(functionName)}`;
 }
 
 /** The name alone, of an ARN, and without an alias: what the function knows of itself. */

@@ -46,11 +46,14 @@ export class SpoolFolder {
     return content;
   }
 
-  /** `parts`: how many there are, where that is known. Never throws. */
+  /**
+   * `parts`: how many there are, where that is known: a function says so, so that no more are looked for than it was told of.
+   * Never throws.
+   */
   async remove(parts: number | undefined, logger: Logger): Promise<void> {
     const locations = [
       ...(this.#hasOrder ? [this.#order] : []),
-      ...this.#partLocations(parts ?? this.#partCount),
+      ...this.#partLocations(Math.min(parts ?? this.#partCount, this.#partCount)),
     ];
     await removeSpooled(this.#spool, locations, logger);
   }
