@@ -77,7 +77,9 @@ async function read(
     partBytes,
     chunks: chunks(),
     splits: [10, 20].map((id) => ({ id, scan: undefined as never })),
-    readPart: async () => Buffer.concat(spooled),
+    async *readPart() {
+      yield Buffer.concat(spooled);
+    },
     onSummary: (summary: InvocationSummary) => {
       told = summary;
     },

@@ -25,7 +25,8 @@ export interface AnswerSource {
   readonly splits: readonly FragmentSplit[];
   /** How large a part of it was to be. */
   readonly partBytes: number;
-  readPart(part: SpooledPart): Promise<Uint8Array>;
+  /** Read to its end or returned early. */
+  readPart(part: SpooledPart): AsyncIterable<Uint8Array>;
   /** Told once, when the answer is whole, of one that tells of an error too: nothing in it contradicts what came. */
   onSummary(summary: InvocationSummary): void;
 }
@@ -98,7 +99,7 @@ async function* framesOf(
     if (part.part !== sum.parts) throw garbled('its parts are not in order');
     sum.parts += 1;
     let spooledFrames = 0;
-    for await (const spooled of readFrames(onePiece(await source.readPart(part)))) {
+    for await (const spooled of readFrames(source.readPart(part))) {
       sum.frames += 1;
       spooledFrames += 1;
       if (spooled.kind === 'part' || spooled.kind === 'end')
@@ -107,10 +108,6 @@ async function* framesOf(
       yield spooled;
     }
   }
-}
-
-async function* onePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
-  yield bytes;
 }
 
 function garbled(why: string): QueryError {
