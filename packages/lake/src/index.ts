@@ -102,6 +102,7 @@ export { rowDeltaName } from './staging/row-delta.js';
 export { bytesToFetch, type ScanToStage, splitScans } from './staging/split-scan.js';
 export { type StagedDeletes, type StagedGroup, type StagedTable, stageScan } from './staging/stage-scan.js';
 export { openStagingCache, type StagingCache } from './staging/staging-cache.js';
+export { ByteBudget } from './storage/byte-budget.js';
 export { displayLocation } from './storage/display-location.js';
 export { createFileStore } from './storage/file-store.js';
 export { createHttpStore, type HttpStoreOptions } from './storage/http/http-store.js';

@@ -23,7 +23,7 @@ const kinds = new Map(Object.entries(kindNumbers).map(([kind, number]) => [numbe
 const prefixBytes = 16;
 const alignment = 8;
 /** Larger than any message of an engine, which are of 16 MiB. */
-const maxFrameBytes = 64 * 1024 * 1024;
+export const maxFrameBytes = 64 * 1024 * 1024;
 const nothing = new Uint8Array(0);
 
 /** A copy: what the parts lie in may be used for something else afterwards. */

@@ -1,5 +1,6 @@
 /** What a function is told beside its task, and what it says of its own work. Shared with who invokes it. */
 import { QueryError } from '@svc/base';
+import { maxFrameBytes } from './frames.js';
 
 export const functionProtocolVersion = 1;
 
@@ -26,7 +27,7 @@ export interface InvocationOrder {
   readonly notAfterMs: number;
   /** Of frames in the response stream; what comes behind goes to the spool. */
   readonly inlineBytes: number;
-  /** Of one part in the spool. */
+  /** Of one part in the spool, unless a single frame is more. */
   readonly partBytes: number;
   /** Signed addresses that parts are put to, in their order. */
   readonly partUrls: readonly string[];
@@ -81,11 +82,12 @@ export function parseOrder(json: unknown): InvocationOrder {
   return json as unknown as InvocationOrder;
 }
 
-/** Throws EXECUTOR_LOST, as what follows does. */
-export function parsePart(header: Uint8Array): SpooledPart {
+/** `partBytes`: as the order says; one frame alone may be more. Throws EXECUTOR_LOST, as what follows does. */
+export function parsePart(header: Uint8Array, partBytes: number): SpooledPart {
   const json = parseJsonHeader(header);
   const { part, bytes, sha256 } = json;
   if (!isCount(part) || !isCount(bytes) || !isDigest(sha256)) throw garbled();
+  if (bytes > Math.max(partBytes, maxFrameBytes)) throw garbled();
   return { part, bytes, sha256 };
 }
 

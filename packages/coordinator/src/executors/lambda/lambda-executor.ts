@@ -19,6 +19,7 @@ import {
   type SplitRun,
   seal,
 } from '@svc/fragment-fn';
+import { ByteBudget } from '@svc/lake';
 import type { Spool } from '../../spool/spool.js';
 import { Governor, type GovernorStats, type Place } from './governor.js';
 import {
@@ -51,6 +52,8 @@ export interface LambdaExecutor extends FragmentExecutor {
 
 const defaultInlineBytes = 4 * 1024 * 1024;
 const defaultPartBytes = 32 * 1024 * 1024;
+/** Of parts that are in memory at a time, of all invocations: see `SpoolFolder.readPart`. */
+const heldPartsBytes = 256 * 1024 * 1024;
 /** Compressed columns grow when they are read, and joins make more of them. */
 const answerGrowth = 12;
 const minParts = 4;
@@ -66,14 +69,15 @@ export async function createLambdaExecutor(options: LambdaExecutorOptions): Prom
   const key = await readSealingKey(options.publicKey);
   const governor = new Governor({ maxConcurrency: options.maxConcurrency });
   const invoker = createFunctionInvoker(options, options.maxConcurrency);
+  const held = new ByteBudget(heldPartsBytes);
   return {
-    name: `lambda ${plainName(options.functionName)}`,
+    name: executorName(options),
     kind: 'lambda',
     slots: options.maxConcurrency,
     stats: () => governor.stats(),
     close: () => invoker.close(),
     async start(task, signal) {
-      const invocation = new Invocation({ options, key, governor, invoker }, task);
+      const invocation = new Invocation({ options, key, governor, invoker, held }, task);
       return await invocation.start(signal);
     },
   };
@@ -84,6 +88,7 @@ interface InvocationParts {
   readonly key: SealingKey;
   readonly governor: Governor;
   readonly invoker: FunctionInvoker;
+  readonly held: ByteBudget;
 }
 
 class Invocation {
@@ -97,11 +102,11 @@ class Invocation {
   constructor(parts: InvocationParts, task: FragmentTask) {
     this.#parts = parts;
     this.#task = task;
-    this.#folder = new SpoolFolder(parts.options.spool, task.request.queryId);
+    this.#folder = new SpoolFolder(parts.options.spool, task.request.queryId, parts.held);
   }
 
   async start(signal: AbortSignal): Promise<SplitRun> {
-    const { invocationTimeoutMs } = this.#parts.options;
+    const { invocationTimeoutMs, partBytes = defaultPartBytes } = this.#parts.options;
     let events: AsyncGenerator<AnswerEvent, void, undefined> | undefined;
     try {
       const chunks = await this.#invoke(signal, () => {
@@ -110,8 +115,10 @@ class Invocation {
       });
       const link = this.#link;
       events = readAnswer({
+        executor: executorName(this.#parts.options),
         chunks,
         splits: this.#task.request.splits,
+        partBytes,
         readPart: (part) => this.#folder.readPart(part, link.signal),
         onSummary: (summary) => {
           this.#summary = summary;
@@ -240,6 +247,10 @@ function partCount({ request }: RemoteTask, partBytes: number): number {
 
 function payloadOf(payload: InvocationPayload): Uint8Array {
   return Buffer.from(JSON.stringify(payload), 'utf8');
+}
+
+function executorName({ functionName }: FunctionPlace): string {
+  return `lambda ${plainName(functionName)}`;
 }
 
 /** The name alone, of an ARN, and without an alias: what the function knows of itself. */

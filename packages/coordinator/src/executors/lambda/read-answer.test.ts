@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { QueryError } from '@svc/base';
-import { type EventHeader, encodeEventHeader, encodeFrame, type SpooledPart } from '@svc/fragment-fn';
+import { encapsulateHeader, splitIpcStream } from '@svc/flight/arrow';
+import {
+  type EventHeader,
+  encodeEventHeader,
+  encodeFrame,
+  type InvocationSummary,
+  type SpooledPart,
+} from '@svc/fragment-fn';
+import { Int64, Table, tableToIPC, vectorFromArray } from 'apache-arrow';
 import { type AnswerEvent, readAnswer } from './read-answer.js';
 
 const statistics = {
@@ -15,13 +23,19 @@ const statistics = {
   stagingMs: 8,
   engineMs: 9,
 };
-const schema = encodeFrame({ kind: 'schema', body: Uint8Array.of(1, 2, 3) });
-const batch = (split: number, rowCount: number) =>
+interface Arrow {
+  readonly header: Uint8Array;
+  readonly body: Uint8Array;
+}
+
+const [schemaMessage] = messagesOf(1);
+const schema = encodeFrame({ kind: 'schema', body: encapsulateHeader(schemaMessage.header) });
+const batch = (split: number, rowCount: number, { header, body }: Arrow = messagesOf(rowCount)[1]) =>
   encodeFrame({
     kind: 'event',
     header: encodeEventHeader({ kind: 'message', split, messageKind: 'batch', rowCount }),
-    arrowHeader: Uint8Array.of(4, 5, 6),
-    body: new Uint8Array(16).fill(rowCount),
+    arrowHeader: header,
+    body,
   });
 const end = (split: number, rowCount: bigint) => event({ kind: 'end', split, rowCount, statistics });
 const event = (header: EventHeader) => encodeFrame({ kind: 'event', header: encodeEventHeader(header) });
@@ -31,18 +45,44 @@ const json = (value: object) => Buffer.from(JSON.stringify(value));
 const part = (place: Partial<SpooledPart>) =>
   encodeFrame({ kind: 'part', header: json({ part: 0, bytes: 1, sha256: '0'.repeat(64), ...place }) });
 
+/** Of so many rows. */
+function messagesOf(rowCount: number): readonly [Arrow, Arrow] {
+  const ids = vectorFromArray(
+    Array.from({ length: rowCount }, (_, id) => BigInt(id)),
+    new Int64(),
+  );
+  const [first, second] = splitIpcStream(tableToIPC(new Table({ id: ids })));
+  assert.ok(first !== undefined && second !== undefined);
+  return [first, second];
+}
+
+/** What `read` was told last of an answer's end. */
+let told: InvocationSummary | undefined;
+const partBytes = 1000;
+
 /** As if they came in pieces of so many bytes. */
-async function read(frames: readonly Uint8Array[], pieceBytes = 7, spooled: readonly Uint8Array[] = []) {
+async function read(
+  frames: readonly Uint8Array[],
+  pieceBytes = 7,
+  spooled: readonly Uint8Array[] = [],
+  events: AnswerEvent[] = [],
+) {
+  told = undefined;
   const bytes = Buffer.concat(frames);
   async function* chunks() {
     for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
   }
-  const events: AnswerEvent[] = [];
   const source = {
+    executor: 'lambda svc-fragment',
+    partBytes,
     chunks: chunks(),
     splits: [10, 20].map((id) => ({ id, scan: undefined as never })),
-    readPart: async () => Buffer.concat(spooled),
-    onSummary: () => undefined,
+    async *readPart() {
+      yield Buffer.concat(spooled);
+    },
+    onSummary: (summary: InvocationSummary) => {
+      told = summary;
+    },
   };
   for await (const each of readAnswer(source)) events.push(each);
   return events;
@@ -60,7 +100,7 @@ describe('the answer of a function', () => {
       );
       const [, message] = events;
       assert.ok(message?.kind === 'message' && message.message.body.byteOffset % 8 === 0);
-      assert.deepEqual([...message.message.header, ...message.message.body.subarray(0, 2)], [4, 5, 6, 2, 2]);
+      assert.deepEqual(Buffer.from(message.message.body), Buffer.from(messagesOf(2)[1].body));
     }
   });
 
@@ -81,7 +121,6 @@ describe('the answer of a function', () => {
     for (let at = 0; at < bytes.length; at += 1) {
       const changed = Buffer.from(bytes);
       changed[at] = (changed[at] ?? 0) ^ 0xff;
-      // Bodies are Arrow's: whoever reads them tells.
       await read([changed], 100).catch((error: unknown) => assert.ok(lost(error), String(error)));
     }
   });
@@ -94,6 +133,8 @@ describe('the answer of a function', () => {
       'an end twice': [schema, end(10, 0n), end(10, 0n), end(20, 0n), last(4)],
       'no end of a split': [schema, end(10, 0n), last(2)],
       'no schema': [end(10, 0n), end(20, 0n), last(2)],
+      'a later split first': [schema, end(20, 0n), end(10, 0n), last(3)],
+      'no rows, no schema': [last(0)],
       'two schemas': [schema, schema, end(10, 0n), end(20, 0n), last(4)],
       'fewer frames': [schema, end(10, 0n), end(20, 0n), last(4)],
       'a part that is not the next': [schema, part({ part: 1 }), last(2, 1)],
@@ -104,6 +145,79 @@ describe('the answer of a function', () => {
     await assert.rejects(read([schema, part({}), last(3, 1)], 9, [part({})]), lost);
   });
 
+  it('is lost, by its name, where it is no Arrow, inline and in a part; nothing of that is passed on', async () => {
+    const [, { header, body }] = messagesOf(2);
+    const garbage: Readonly<Record<string, Arrow>> = {
+      'a header of garbage': { header: Buffer.alloc(header.length, 0x5a), body },
+      'no header': { header: new Uint8Array(0), body },
+      'the header of a schema': { header: schemaMessage.header, body },
+      'no body': { header, body: new Uint8Array(0) },
+      'a cut body': { header, body: body.subarray(0, -8) },
+      'another count of rows': messagesOf(3)[1],
+    };
+    const named = (error: unknown) => lost(error) && /Lost lambda svc-fragment: /.test(String(error));
+    for (const [what, arrow] of Object.entries(garbage)) {
+      const inline: AnswerEvent[] = [];
+      const bad = [batch(10, 2, arrow), end(10, 2n)];
+      await assert.rejects(read([schema, ...bad, end(20, 0n), last(4)], 100, [], inline), named, what);
+      const spooled: AnswerEvent[] = [];
+      await assert.rejects(read([schema, part({}), end(20, 0n), last(5, 1)], 100, bad, spooled), named, what);
+      for (const events of [inline, spooled])
+        assert.deepEqual(
+          events.map(({ kind }) => kind),
+          ['schema'],
+          what,
+        );
+    }
+    for (const bytes of [Buffer.alloc(64, 0xff), Buffer.alloc(4), encapsulateHeader(header)]) {
+      const events: AnswerEvent[] = [];
+      const frames = [encodeFrame({ kind: 'schema', body: bytes }), end(10, 0n), end(20, 0n), last(3)];
+      await assert.rejects(read(frames, 100, [], events), named);
+      assert.deepEqual(events, []);
+    }
+  });
+
+  it('has a schema whose length is what it has, whatever is said in front of it', async () => {
+    const lying = Buffer.from(encapsulateHeader(schemaMessage.header)).fill(0x7f, 0, 8);
+    const frames = [encodeFrame({ kind: 'schema', body: lying }), end(10, 0n), end(20, 0n), last(3)];
+    const [first] = await read(frames);
+    assert.ok(first?.kind === 'schema');
+    assert.deepEqual(Buffer.from(first.schema), encapsulateHeader(schemaMessage.header));
+  });
+
+  it('is not larger in a part than it was to be, but for one frame', async () => {
+    const spooled = [batch(10, 1), end(10, 1n)];
+    const said = async (bytes: number, held: readonly Uint8Array[]) =>
+      await read([schema, part({ bytes }), end(20, 0n), last(3 + held.length, 1)], 100, held);
+    await said(partBytes, spooled);
+    await assert.rejects(said(partBytes + 1, spooled), lost);
+    for (const bytes of [64 * 2 ** 20 + 1, 2 ** 40, Number.MAX_SAFE_INTEGER])
+      await assert.rejects(said(bytes, spooled), lost);
+    await said(partBytes + 1, [end(10, 0n)]);
+  });
+
+  it('ends with a summary that is told only where it can be so', async () => {
+    const error = event({
+      kind: 'error',
+      error: { code: 'DATA_CORRUPT', message: 'A file is damaged.', retryable: false },
+    });
+    const spooled = [batch(10, 1), end(10, 1n)];
+    const frames = [schema, part({}), end(20, 0n)];
+    await read([...frames, last(5, 1)], 100, spooled);
+    assert.equal(told?.parts, 1);
+    for (const parts of [0, 2, 1e9, Number.MAX_SAFE_INTEGER]) {
+      await assert.rejects(read([...frames, last(5, parts)], 100, spooled), lost);
+      assert.equal(told, undefined);
+    }
+    await assert.rejects(read([...frames, last(5, 1), end(20, 0n)], 100, spooled), lost);
+    assert.equal(told, undefined);
+    await assert.rejects(read([schema, part({}), error, last(9, 0)], 100, spooled), lost);
+    assert.equal(told, undefined);
+    // What it has put, and could not name any more.
+    await assert.rejects(read([schema, part({}), error, last(9, 2)], 100, spooled), /A file is damaged/);
+    assert.equal((told as InvocationSummary | undefined)?.parts, 2);
+  });
+
   it('may be an error, which is thrown behind what has ended', async () => {
     const error = { code: 'DATA_CORRUPT', message: 'A file is damaged.', retryable: false } as const;
     await assert.rejects(
@@ -111,6 +225,8 @@ describe('the answer of a function', () => {
       /A file is damaged/,
     );
     await assert.rejects(read([event({ kind: 'error', error }), last(1)]), /A file is damaged/);
+    const leaving = { code: 'SHUTTING_DOWN', message: 'It stops.', retryable: true } as const;
+    await assert.rejects(read([event({ kind: 'error', error: leaving }), last(1)]), lost);
   });
 });
 

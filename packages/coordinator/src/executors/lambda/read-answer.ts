@@ -3,7 +3,10 @@
  * not so: what does not fit is EXECUTOR_LOST, and only splits that ended before it count.
  */
 import { QueryError } from '@svc/base';
+import { encapsulateHeader } from '@svc/flight/arrow';
 import {
+  AnswerCheck,
+  answeredError,
   decodeEventHeader,
   type FragmentSplit,
   type Frame,
@@ -16,26 +19,27 @@ import {
 } from '@svc/fragment-fn';
 
 export interface AnswerSource {
+  /** Named where it is lost. */
+  readonly executor: string;
   readonly chunks: AsyncIterable<Uint8Array>;
   readonly splits: readonly FragmentSplit[];
-  readPart(part: SpooledPart): Promise<Uint8Array>;
-  /** Told once, when the answer is whole, of one that tells of an error too. */
+  /** How large a part of it was to be. */
+  readonly partBytes: number;
+  /** Read to its end or returned early. */
+  readPart(part: SpooledPart): AsyncIterable<Uint8Array>;
+  /** Told once, when the answer is whole, of one that tells of an error too: nothing in it contradicts what came. */
   onSummary(summary: InvocationSummary): void;
 }
 
 export type AnswerEvent = { readonly kind: 'schema'; readonly schema: Uint8Array } | SplitEvent;
 
-interface SplitTally {
-  rowCount: bigint;
-  hasEnded: boolean;
-}
+/** Marker and length in front of a schema's Message flatbuffer. */
+const encapsulationBytes = 8;
 
 /** First the schema. Throws the fragment's own errors, and EXECUTOR_LOST. */
 export async function* readAnswer(source: AnswerSource): AsyncGenerator<AnswerEvent, void, undefined> {
-  const tallies = new Map<number, SplitTally>(
-    source.splits.map(({ id }) => [id, { rowCount: 0n, hasEnded: false }]),
-  );
-  let hasSchema = false;
+  const { executor, splits } = source;
+  let check: AnswerCheck | undefined;
   let failure: QueryError | undefined;
   const sum = { frames: 0, parts: 0 };
   let summary: InvocationSummary | undefined;
@@ -44,26 +48,39 @@ export async function* readAnswer(source: AnswerSource): AsyncGenerator<AnswerEv
       throw garbled('it goes on behind its end');
     if (frame.kind === 'end') {
       summary = parseSummary(frame.header);
-      source.onSummary(summary);
       continue;
     }
     if (frame.kind === 'schema') {
-      if (hasSchema) throw garbled('it has two schemas');
-      hasSchema = true;
-      yield { kind: 'schema', schema: frame.body };
+      if (check !== undefined) throw garbled('it has two schemas');
+      const header = frame.body.subarray(encapsulationBytes);
+      check = new AnswerCheck(executor, splits, header);
+      // Encapsulated anew: what readers go by is what has been checked.
+      yield { kind: 'schema', schema: encapsulateHeader(header) };
       continue;
     }
-    const event = eventOf(frame, tallies);
-    if (event instanceof QueryError) failure = event;
-    else if (hasSchema) yield event;
-    else throw garbled('it has rows before their schema');
+    const header = decodeEventHeader(frame.header);
+    // Kept until the answer's end is here: what is in the spool is known then.
+    if (header.kind === 'error') failure = answeredError(executor, header.error);
+    else if (check === undefined) throw garbled('it has rows before their schema');
+    else yield check.event(header, { header: frame.arrowHeader, body: frame.body });
   }
   if (summary === undefined) throw garbled('it has no end');
+  checkCounts(summary, sum, failure !== undefined);
+  source.onSummary(summary);
   if (failure !== undefined) throw failure;
+  if (check === undefined) throw garbled('it has no schema');
+  check.end();
+}
+
+/** A function that has failed may have put, and counted, what it did not come to name. */
+function checkCounts(
+  { frames, parts }: InvocationSummary,
+  came: { readonly frames: number; readonly parts: number },
+  hasFailed: boolean,
+): void {
   // Its own frame is not among them.
-  if (summary.frames !== sum.frames - 1 || summary.parts !== sum.parts)
-    throw garbled('something of it is missing');
-  if ([...tallies.values()].some(({ hasEnded }) => !hasEnded)) throw garbled('splits of it have no end');
+  const isWhole = frames === came.frames - 1 && parts === came.parts;
+  if (hasFailed ? parts < came.parts : !isWhole) throw garbled('something of it is missing');
 }
 
 /** Those of parts in the place of the frames that name them. */
@@ -71,47 +88,26 @@ async function* framesOf(
   source: AnswerSource,
   sum: { frames: number; parts: number },
 ): AsyncGenerator<Frame, void, undefined> {
+  const { partBytes } = source;
   for await (const frame of readFrames(source.chunks)) {
     sum.frames += 1;
     if (frame.kind !== 'part') {
       yield frame;
       continue;
     }
-    const part = parsePart(frame.header);
+    const part = parsePart(frame.header, partBytes);
     if (part.part !== sum.parts) throw garbled('its parts are not in order');
     sum.parts += 1;
-    for await (const spooled of readFrames(onePiece(await source.readPart(part)))) {
+    let spooledFrames = 0;
+    for await (const spooled of readFrames(source.readPart(part))) {
       sum.frames += 1;
+      spooledFrames += 1;
       if (spooled.kind === 'part' || spooled.kind === 'end')
         throw garbled('a part of it says what it may not');
+      if (spooledFrames > 1 && part.bytes > partBytes) throw garbled('a part of it is larger than it may be');
       yield spooled;
     }
   }
-}
-
-async function* onePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
-  yield bytes;
-}
-
-function eventOf(frame: Frame, tallies: ReadonlyMap<number, SplitTally>): SplitEvent | QueryError {
-  const header = decodeEventHeader(frame.header);
-  if (header.kind === 'error') return QueryError.fromSerialized(header.error);
-  const { split } = header;
-  const tally = tallies.get(split);
-  if (tally === undefined || tally.hasEnded) throw garbled('it is of a split that is not under way');
-  if (header.kind === 'end') {
-    if (header.rowCount !== tally.rowCount) throw garbled('rows of it are missing');
-    tally.hasEnded = true;
-    return header;
-  }
-  const { messageKind, rowCount } = header;
-  if (messageKind === 'batch') tally.rowCount += BigInt(rowCount);
-  const { arrowHeader, body } = frame;
-  return {
-    kind: 'message',
-    split,
-    message: { kind: messageKind, header: arrowHeader, body, rowCount, release: () => undefined },
-  };
 }
 
 function garbled(why: string): QueryError {
