@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { FlightClient } from '@svc/flight';
-import { getSchemasCommand, getTablesCommand } from '../service/support/messages.js';
+import { getSchemasCommand, getTablesCommand, sessionOptions } from '../service/support/messages.js';
 import { readTicket, rows, rowsOf } from '../service/support/results.js';
 import { startService, type TestService } from '../service/support/service.js';
 
@@ -113,6 +113,53 @@ describe('the list of schemas', () => {
         if (listed.includes(schema)) await ann.update(`USE ${schema}`);
         else await assert.rejects(ann.update(`USE ${schema}`), { code: 'SCHEMA_NOT_FOUND' }, schema);
     }
+  });
+
+  it('is what Flight sets as an option of the session, and no more', async () => {
+    for (const { ann } of [allowing, denying]) {
+      const listed = await schemasOf(ann);
+      for (const schema of [...all, 'nowhere']) {
+        const [errors] = await ann.action('SetSessionOptions', sessionOptions({ schema }));
+        const isRefused = Buffer.from(errors ?? []).includes('schema');
+        assert.equal(isRefused, !listed.includes(schema), schema);
+      }
+    }
+  });
+
+  it('is in no policy or grant that is shown', async () => {
+    const { admin, ann } = allowing;
+    for (const sql of [
+      'CREATE SCHEMA secret',
+      'CREATE TABLE secret.t (id INT, salary INT)',
+      'GRANT SELECT ON SCHEMA secret TO ROLE hr',
+      'CREATE POLICY a_secret ON TABLE secret.t COLUMN MASK salary (NULL) TO analyst EXCEPT admin',
+      'CREATE POLICY b_secret ON SCHEMA secret ROW FILTER (id > 0) TO PUBLIC EXCEPT admin',
+      'CREATE POLICY c_plain ON TABLE plain.t ROW FILTER (id > 0) TO analyst EXCEPT admin',
+      'GRANT SELECT ON TABLE filtered.t TO ROLE analyst',
+    ])
+      await admin.update(sql);
+    const shown = async (client: FlightClient, sql: string) =>
+      (await rows(client, sql)).map(([name]) => name);
+    assert.deepEqual(await shown(admin, 'SHOW POLICIES'), ['a_secret', 'b_secret', 'c_plain', 'f']);
+    assert.deepEqual(await shown(ann, 'SHOW POLICIES'), ['c_plain']);
+    assert.deepEqual(await shown(ann, 'SHOW POLICIES ON SCHEMA secret'), []);
+    assert.deepEqual(await shown(ann, 'SHOW POLICIES ON secret.t'), []);
+    // Its schema has a filter that is for others only.
+    const grants = await rows(ann, 'SHOW GRANTS');
+    assert.deepEqual(
+      grants.map(([, , schema]) => schema),
+      ['own'],
+    );
+    for (const sql of [
+      'DROP POLICY a_secret',
+      'DROP POLICY b_secret',
+      'DROP POLICY c_plain',
+      'DROP TABLE secret.t',
+      'DROP SCHEMA secret',
+      'REVOKE SELECT ON SCHEMA secret FROM ROLE hr',
+      'REVOKE SELECT ON TABLE filtered.t FROM ROLE analyst',
+    ])
+      await admin.update(sql);
   });
 
   it('is in no message', async () => {

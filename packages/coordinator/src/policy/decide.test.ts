@@ -64,6 +64,32 @@ describe('decisions about tables', () => {
     assert.equal(kindOf({ catalog: 'lake', schema: 'Größe', table: 't' }, inSchema), 'restricted');
   });
 
+  test('refuse names in which a catalog reads more than a name', () => {
+    const set = rules({
+      policies: [filter('p'), filter('q', { target: { catalog: 'lake', schema: 'inner.one' } })],
+    });
+    const kindOf = (schema: string, table: string) =>
+      privileges.map((each) => decide(set, identity(['a']), { catalog: 'lake', schema, table }, each).kind);
+    for (const [inSchema, table] of [
+      ['sales', 'orders@main'],
+      ['sales', 'orders#hash'],
+      ['sales', '`orders`@ref'],
+      ['sales@main', 'orders'],
+      ['@hive#sales', 'orders'],
+      ['other', '../sales/orders'],
+      ['inner@main.one', 't'],
+      ['inner', 'one/t'],
+      ['inner', 'one.t@main'],
+    ] as const)
+      assert.deepEqual(new Set(kindOf(inSchema, table)), new Set(['refused']), `${inSchema} ${table}`);
+    for (const table of ['lines@main', 'orders2@main', 'a/orders'])
+      assert.deepEqual(new Set(kindOf('sales', table)), new Set(['unrestricted']), table);
+    assert.ok(!mayList(set, identity(['a']), { ...schema, table: 'orders@main' }));
+    const named = { ...orders, table: 'orders@main' };
+    const own = rules({ policies: [filter('p')], grants: [grant('SELECT', 'a', named)] });
+    assert.equal(decide(own, identity(['a']), named, 'SELECT').kind, 'unrestricted');
+  });
+
   test('do not hold for tables of other schemas and names', () => {
     for (const target of [
       { ...orders, table: 'orders2' },

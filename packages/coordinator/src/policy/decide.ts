@@ -1,7 +1,7 @@
 /** What holds of a table for an identity. Pure: whoever asks says who, what and by which rules. */
 import {
   type IndexedPolicies,
-  lookalikeKey,
+  looksRuled,
   rolesWithPublic,
   schemaKey,
   type TargetRules,
@@ -70,16 +70,13 @@ function hasAnyPrivilege(policies: IndexedPolicies, identity: PolicyIdentity, ta
  * What is said of the schema and of the table. Undefined where they do not name one of the two as it was asked for, and the catalog
  * may answer another by its name that they do name.
  */
-function rulesFor(
-  { rulesOf, lookalikes }: IndexedPolicies,
-  target: PolicyTarget,
-): readonly TargetRules[] | undefined {
+function rulesFor(policies: IndexedPolicies, target: PolicyTarget): readonly TargetRules[] | undefined {
   const { catalog, schema, table } = target;
   const found: TargetRules[] = [];
   for (const each of table === undefined ? [target] : [{ catalog, schema }, target]) {
-    const rules = rulesOf.get(targetKey(each));
+    const rules = policies.rulesOf.get(targetKey(each));
     if (rules !== undefined) found.push(rules);
-    else if (lookalikes.has(lookalikeKey(each))) return undefined;
+    else if (looksRuled(policies, each)) return undefined;
   }
   return found;
 }

@@ -1,5 +1,5 @@
 /** One set of rules, arranged so that a decision looks only at those of its table and of its identity's roles. */
-import { lookalike } from './lookalike.js';
+import { lookalikeSchema, lookalikeTable } from './lookalike.js';
 import {
   type Policy,
   type PolicySet,
@@ -12,7 +12,7 @@ import {
 export interface IndexedPolicies extends PolicySet {
   /** By `targetKey`; what no rule names is not there. */
   readonly rulesOf: ReadonlyMap<string, TargetRules>;
-  /** The `lookalikeKey` of each of them. */
+  /** What `looksRuled` looks at, of each of them. */
   readonly lookalikes: ReadonlySet<string>;
   /** By the key of a schema, then by role: the tables in it that a rule of their own with this role names. */
   readonly tablesInSchema: ReadonlyMap<string, ReadonlyMap<string, TargetsByKey>>;
@@ -41,10 +41,32 @@ export function targetKey({ catalog, schema, table }: PolicyTarget): string {
   return JSON.stringify(parts.map((part) => part.toLowerCase()));
 }
 
+/**
+ * Whether a catalog may take the target, which no rule names, for one that a rule names. The name of a table may lead into another
+ * schema, whose rules would hold then.
+ */
+export function looksRuled(
+  { lookalikes }: Pick<IndexedPolicies, 'lookalikes'>,
+  { catalog, schema, table }: PolicyTarget,
+): boolean {
+  if (lookalikes.size === 0) return false;
+  const own = lookalikeSchema(schema);
+  if (table === undefined) return lookalikes.has(levelsKey(catalog, 'schema', own));
+  const levels = lookalikeTable(schema, table);
+  if (lookalikes.has(levelsKey(catalog, 'table', levels))) return true;
+  const within = levelsKey(catalog, 'schema', levels.slice(0, -1));
+  return within !== levelsKey(catalog, 'schema', own) && lookalikes.has(within);
+}
+
 /** The same for targets whose names a catalog may take for one another. */
-export function lookalikeKey({ catalog, schema, table }: PolicyTarget): string {
-  const names = table === undefined ? [schema] : [schema, table];
-  return JSON.stringify([catalog.toLowerCase(), ...names.map(lookalike)]);
+function lookalikeKey({ catalog, schema, table }: PolicyTarget): string {
+  return table === undefined
+    ? levelsKey(catalog, 'schema', lookalikeSchema(schema))
+    : levelsKey(catalog, 'table', lookalikeTable(schema, table));
+}
+
+function levelsKey(catalog: string, kind: 'schema' | 'table', levels: readonly string[]): string {
+  return JSON.stringify([catalog.toLowerCase(), kind, ...levels]);
 }
 
 export function schemaKey({ catalog, schema }: PolicyTarget): string {

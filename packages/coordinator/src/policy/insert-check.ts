@@ -83,7 +83,7 @@ export async function planCheck(
     );
   const mark = `svc policy check ${randomUUID()}`;
   return {
-    ...(await planMappings(dependencies, check, compiled, tables)),
+    ...(await planBound(dependencies, check, compiled, tables)),
     hasSubquery: compiled.hasSubquery,
     mark,
     checkedSql: (sql, isGuarded) =>
@@ -102,8 +102,11 @@ function checkTable(table: ResolvedTable): ResolvedTable {
   return { ...hiddenTable(table), schema: JSON.stringify(['check', table.catalog, table.schema]) };
 }
 
-/** What the check reads of mapping tables, as the optimiser sees it in front of any row. */
-async function planMappings(
+/**
+ * Binds the check to the table's columns before there is any row, so that one that does not fit them says so as on reading; and what it
+ * reads of mapping tables, as the optimiser sees it then.
+ */
+async function planBound(
   dependencies: PlannerDependencies,
   { session, target, columns, nowMs, signal }: CheckToPlan,
   compiled: CompiledPolicies,
@@ -113,7 +116,6 @@ async function planMappings(
   const setup = compiled.usesStatementValues
     ? statementSetup({ session, settings: session.settings, nowMs })
     : [];
-  if (mappings.length === 0) return { tables: [], stores: [], setup };
   const added: StubTable = {
     catalog: hiddenCatalog,
     schema: 'added',
@@ -123,7 +125,8 @@ async function planMappings(
   };
   try {
     const { requests } = await planWithCache({
-      sql: `SELECT ${conditionOf(compiled)} FROM ${qualified(added)} AS ${quoteIdentifier(target.table)}`,
+      // In a conjunction the engine binds it as the condition that it is.
+      sql: `SELECT ${conditionOf(compiled)} AND true FROM ${qualified(added)} AS ${quoteIdentifier(target.table)}`,
       tables: [...mappings, added],
       views: [],
       guardMode: 'plain',

@@ -5,7 +5,7 @@ import type { LoadedTable } from '@svc/lake';
 import type { Session } from '../identity/session.js';
 import type { QueryPlan } from '../planner/plan-query.js';
 import type { PlannerDependencies } from '../planner/planner-dependencies.js';
-import { guardedError } from './guarded-error.js';
+import { guardedWriteError } from './guarded-error.js';
 import { planCheck } from './insert-check.js';
 import type { RestrictedTable, TableDecision } from './policy.js';
 import { bothDecisions, denied, hidesAnything, targetOf } from './policy-enforcer.js';
@@ -89,8 +89,7 @@ export async function insertRules(
           'POLICY_CHECK_FAILED',
           `A row is not one that you may add to ${name}: nothing was written.`,
         );
-      // What fails may be the check itself, on a value of a mapping table.
-      return check.hasSubquery ? guardedError(error) : error;
+      return guardedWriteError(error, name, check.hasSubquery);
     },
   };
 }

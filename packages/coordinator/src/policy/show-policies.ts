@@ -1,7 +1,11 @@
-/** SHOW POLICIES and SHOW GRANTS: everything for admins; for others what names one of their roles, and no expression. */
+/**
+ * SHOW POLICIES and SHOW GRANTS: everything for admins; for others what names one of their roles and is about what is listed to
+ * them, and no expression.
+ */
 import type { ShowGrants, ShowPolicies } from '@svc/sql';
 import type { Session } from '../identity/session.js';
 import { type TextAnswer, type TextColumn, textAnswer } from '../results/text-answer.js';
+import { mayList } from './decide.js';
 import { rolesWithPublic, schemaKey, targetKey } from './index-policies.js';
 import type { Policy, PolicyTarget, PrivilegeGrant } from './policy.js';
 import { isPolicyAdmin, type PolicyStatementDependencies, writtenTarget } from './policy-statements.js';
@@ -40,11 +44,16 @@ export function showPolicies(
   session: Session,
 ): TextAnswer {
   const target = statement.on && writtenTarget(statement.on, session, catalogsOf(session));
-  const concerns = (each: PolicyTarget): boolean => target === undefined || holdsOf(each, target);
+  const current = policies.current();
+  const isAdmin = isPolicyAdmin(session, adminRole);
+  // A policy for a role gives it no privilege: it may name a table that is not listed to who has the role.
+  const identity = { ...session.identity, isNameVerified: false };
+  const isListed = (each: PolicyTarget): boolean => isAdmin || mayList(current, identity, each);
+  const concerns = (each: PolicyTarget): boolean =>
+    (target === undefined || holdsOf(each, target)) && isListed(each);
   // Others are told of their own roles only, and not who else there is.
   const own = new Set(rolesWithPublic(session.identity.roles));
-  const isTold = isPolicyAdmin(session, adminRole) ? () => true : (role: string) => own.has(role);
-  const current = policies.current();
+  const isTold = isAdmin ? () => true : (role: string) => own.has(role);
   if (statement.kind === 'show-grants') {
     const grants = current.grants.filter((each) => concerns(each.target) && isTold(each.role));
     return textAnswer(grantColumns, sorted(grants.map(grantRow)));
@@ -54,7 +63,7 @@ export function showPolicies(
     const roles = policy.roles.filter(isTold);
     const except = policy.except.filter(isTold);
     if (roles.length + except.length === 0) return [];
-    const expression = isPolicyAdmin(session, adminRole) ? policy.rule.expression : null;
+    const expression = isAdmin ? policy.rule.expression : null;
     return [policyRow({ ...policy, roles, except }, expression)];
   });
   return textAnswer(policyColumns, sorted(rows));

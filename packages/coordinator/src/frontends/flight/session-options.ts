@@ -1,9 +1,10 @@
 import { QueryError } from '@svc/base';
 import type { SessionOptionValue, SetSessionOptionError } from '@svc/flight';
 import type { Session } from '../../identity/session.js';
+import { readableCatalogs } from '../../policy/permitted-catalogs.js';
 import { type StatementPlannerDependencies, use } from '../../service/statement-planner.js';
 
-type OptionDependencies = Pick<StatementPlannerDependencies, 'catalogsOf' | 'sessionDefaults'>;
+type OptionDependencies = Pick<StatementPlannerDependencies, 'catalogsOf' | 'policies' | 'sessionDefaults'>;
 
 /** Flight's names for what USE changes. */
 export function getSessionOptions(session: Session): ReadonlyMap<string, SessionOptionValue> {
@@ -14,7 +15,7 @@ export function getSessionOptions(session: Session): ReadonlyMap<string, Session
   ]);
 }
 
-/** Sets `catalog` and `schema`; an undefined value resets. A name that does not exist is an invalid value. */
+/** Sets `catalog` and `schema`; an undefined value resets. A name that does not exist, or is not listed to the user, is an invalid value. */
 export async function setSessionOptions(
   session: Session,
   options: ReadonlyMap<string, SessionOptionValue | undefined>,
@@ -38,7 +39,7 @@ async function setOption(
   if (name !== 'catalog' && name !== 'schema') return 'invalid-name';
   if (value !== undefined && typeof value !== 'string') return 'invalid-value';
   const { sessionDefaults } = planner;
-  const catalogs = planner.catalogsOf(session);
+  const catalogs = readableCatalogs(planner, session);
   try {
     if (name === 'catalog') {
       const catalog = catalogs.get(
