@@ -131,6 +131,19 @@ export function isRepeatable(node: PlanNode): boolean {
   }
 }
 
+/** Whether it has so many operators at most. */
+export function isNoLarger(node: PlanNode, most: number): boolean {
+  return operatorsUpTo(node, most + 1) <= most;
+}
+
+/** Counts no further than `enough`. */
+function operatorsUpTo(node: PlanNode, enough: number): number {
+  return inputsOf(node).reduce(
+    (sum, input) => (sum >= enough ? sum : sum + operatorsUpTo(input, enough - sum)),
+    1,
+  );
+}
+
 /** Operators whose answer depends on where rows happen to be. The printer refuses the expressions that do. */
 export function checkPlacement(node: PlanNode): void {
   if (node.kind === 'positional-join') throw new NotPrintable('a positional join');

@@ -1,35 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { LogicalType } from '../plan/logical-type.js';
-import type { GetNode, JoinNode, PlanNode } from '../plan/plan-node.js';
+import type { GetNode, PlanNode } from '../plan/plan-node.js';
+import { bigint, joined, scanOf } from '../plan/sample-plans.js';
 import { createIsCorrelated } from './plan-facts.js';
 import { createRowSizes, type ScanSize } from './row-sizes.js';
 import { stagePlan } from './stage-plan.js';
-
-const bigint: LogicalType = { kind: 'plain', id: 'BIGINT' };
-const key = { kind: 'reference', type: bigint, index: 0 } as const;
-
-function scanOf(table: string): GetNode {
-  return {
-    ...{ kind: 'get', functionName: 'read_parquet', files: [`${table}.parquet`], child: undefined },
-    ...{ names: ['k'], types: [bigint], columns: [{ index: 0, isCast: false, children: [] }] },
-    ...{ projection: undefined, filters: [] },
-  };
-}
-
-function joined(left: PlanNode, right: PlanNode): JoinNode {
-  return {
-    ...{ kind: 'join', flavour: 'comparison', joinType: 'INNER', left, right, condition: undefined },
-    ...{ conditions: [{ operator: '=', left: key, right: key }], delimColumns: [], delimFlipped: false },
-    ...{ leftProjection: undefined, rightProjection: undefined },
-  };
-}
 
 /** One large scan joined with so many small ones, one after the other. */
 function star(count: number): { readonly plan: PlanNode; readonly scans: readonly GetNode[] } {
   const fact = scanOf('fact');
   const dimensions = Array.from({ length: count }, (_, index) => scanOf(`dimension_${index}`));
-  return { plan: dimensions.reduce<PlanNode>(joined, fact), scans: [fact, ...dimensions] };
+  return {
+    plan: dimensions.reduce<PlanNode>((left, right) => joined(left, right), fact),
+    scans: [fact, ...dimensions],
+  };
 }
 
 const small: ScanSize = { bytes: 10, rowBytes: 10 };
@@ -97,4 +81,35 @@ describe('a plan in stages', () => {
       ],
     );
   });
+
+  test('has texts that grow with the definitions that read the one before them twice, and do not double', () => {
+    const lengthFor = (count: number): number => {
+      const { stages } = stagePlan(definitions(count), {
+        names: ['x', 'y'],
+        bytesOf: ({ stubFile }) => (stubFile === 'fact.parquet' ? 1e9 : 10),
+        mayBroadcastBytes: Number.POSITIVE_INFINITY,
+      });
+      return stages.reduce((sum, { sql }) => sum + sql.length, 0);
+    };
+    const [few, many] = [lengthFor(10), lengthFor(30)];
+    assert.ok(many < 4 * few, `${few} and ${many}`);
+  });
 });
+
+/** Each reads the one before it twice; the last one is joined with the large scan. */
+function definitions(count: number): PlanNode {
+  const reference = (index: number): PlanNode => ({
+    ...{ kind: 'cte-reference', cteIndex: BigInt(index), types: [bigint] },
+  });
+  const twice = (index: number): PlanNode => ({
+    ...{ kind: 'projection', expressions: [{ kind: 'reference', type: bigint, index: 0 }] },
+    child: joined(reference(index), reference(index)),
+  });
+  let plan: PlanNode = joined(scanOf('fact'), reference(count));
+  for (let index = count; index >= 0; index--)
+    plan = {
+      ...{ kind: 'materialized-cte', cteIndex: BigInt(index), name: `c${index}`, child: plan },
+      definition: index === 0 ? scanOf('small') : twice(index - 1),
+    };
+  return plan;
+}

@@ -9,7 +9,7 @@ import { type PlannedScan, scansByNode } from '../scan/scan-requests.js';
 import type { LevelOfScan } from './hidden-rows.js';
 import { narrowPlan } from './narrow-plan.js';
 import { type SplitAggregate, splitAggregate } from './partial-aggregate.js';
-import { checkPlacement, createIsCorrelated, isBarrier, isRepeatable } from './plan-facts.js';
+import { checkPlacement, createIsCorrelated, isBarrier, isNoLarger, isRepeatable } from './plan-facts.js';
 import { createRowSizes, type ScanSize } from './row-sizes.js';
 import { createStageWriter } from './stage-writer.js';
 import type { StagedPlan } from './staged-plan.js';
@@ -169,7 +169,10 @@ function createStager(
   }
 
   function define({ cteIndex, definition }: Extract<PlanNode, { readonly kind: 'materialized-cte' }>): void {
-    ctes.set(cteIndex, once(definition));
+    const rows = once(definition);
+    // It stands for every reference, in definitions as well, where it may grow without end.
+    const isSmall = isNoLarger(rows, mostRepeatedOperators);
+    ctes.set(cteIndex, isSmall ? rows : addStage(rows, undefined));
     rowSizes.define(cteIndex, definition);
   }
 
@@ -211,6 +214,9 @@ function createStager(
 
   return { gather };
 }
+
+/** What is larger is made once, however cheap its operators are. */
+const mostRepeatedOperators = 64;
 
 /** The side of which a join answers nothing but whether it has a partner. */
 const partnerSides: Readonly<Partial<Record<JoinType, 'left' | 'right'>>> = {
