@@ -182,9 +182,16 @@ function sourceColumns(
   delim: DelimValues | undefined,
 ): readonly SourceColumn[] {
   const found: SourceColumn[] = [];
+  // Conditions of a few joins lead to one column in more ways than can be counted.
+  const followed = new Map<PlanNode, Set<string>>();
   const follow = (column: Below | undefined, isWithoutNulls: boolean, canBecomeNull: boolean): void => {
     if (column === undefined) return;
     const { node: below, index } = column;
+    const ways = followed.get(below) ?? new Set();
+    followed.set(below, ways);
+    const way = `${index} ${isWithoutNulls} ${canBecomeNull}`;
+    if (ways.has(way)) return;
+    ways.add(way);
     if (below.kind === 'get') {
       const origin = originsOf(below)(index);
       if (origin !== undefined) found.push({ origin, isNeverNull: isWithoutNulls });

@@ -2,14 +2,17 @@ import type { PlanExpression } from '../plan/plan-expression.js';
 import type { GetNode, JoinNode, JoinType, PlanNode } from '../plan/plan-node.js';
 import { inputsOf } from '../plan/read-plan.js';
 import { NotPrintable } from '../print/not-printable.js';
+import { perNode } from './per-node.js';
 
 /** Whether part of the plan reads values that a delim join above it hands down. */
-export function isCorrelated(node: PlanNode): boolean {
-  if (node.kind === 'delim-get') return true;
-  if (node.kind === 'join' && node.flavour === 'delim')
-    // What hands the values down binds them for the other side.
-    return isCorrelated(node.delimFlipped ? node.right : node.left);
-  return inputsOf(node).some(isCorrelated);
+export function createIsCorrelated(): (node: PlanNode) => boolean {
+  return perNode((node, isCorrelated) => {
+    if (node.kind === 'delim-get') return true;
+    if (node.kind === 'join' && node.flavour === 'delim')
+      // What hands the values down binds them for the other side.
+      return isCorrelated(node.delimFlipped ? node.right : node.left);
+    return inputsOf(node).some(isCorrelated);
+  });
 }
 
 /** Scans at and below it. */
@@ -126,6 +129,19 @@ export function isRepeatable(node: PlanNode): boolean {
     default:
       return false;
   }
+}
+
+/** Whether it has so many operators at most. */
+export function isNoLarger(node: PlanNode, most: number): boolean {
+  return operatorsUpTo(node, most + 1) <= most;
+}
+
+/** Counts no further than `enough`. */
+function operatorsUpTo(node: PlanNode, enough: number): number {
+  return inputsOf(node).reduce(
+    (sum, input) => (sum >= enough ? sum : sum + operatorsUpTo(input, enough - sum)),
+    1,
+  );
 }
 
 /** Operators whose answer depends on where rows happen to be. The printer refuses the expressions that do. */

@@ -4,13 +4,13 @@
  * (aggregates, top-n, limits, distinct rows), and else above the rows of all pieces.
  */
 import { mapInputs } from '../plan/map-inputs.js';
-import type { GetNode, JoinNode, JoinType, OrderNode, PlanNode } from '../plan/plan-node.js';
-import { inputsOf } from '../plan/read-plan.js';
+import type { GetNode, JoinType, OrderNode, PlanNode } from '../plan/plan-node.js';
 import { type PlannedScan, scansByNode } from '../scan/scan-requests.js';
 import type { LevelOfScan } from './hidden-rows.js';
 import { narrowPlan } from './narrow-plan.js';
 import { type SplitAggregate, splitAggregate } from './partial-aggregate.js';
-import { checkPlacement, divisibleSides, isBarrier, isCorrelated, isRepeatable } from './plan-facts.js';
+import { checkPlacement, createIsCorrelated, isBarrier, isNoLarger, isRepeatable } from './plan-facts.js';
+import { createRowSizes, type ScanSize } from './row-sizes.js';
 import { createStageWriter } from './stage-writer.js';
 import type { StagedPlan } from './staged-plan.js';
 
@@ -54,17 +54,15 @@ export function stagePlan(plan: PlanNode, options: StagePlanOptions): StagedPlan
   return writer.finish(last, options.names);
 }
 
-interface ScanSize {
-  readonly bytes: number;
-  readonly rowBytes: number;
-}
-
 function createStager(
   sizes: ReadonlyMap<GetNode, ScanSize>,
   { mayBroadcastBytes, readWholeBytes = defaultReadWholeBytes }: StagePlanOptions,
   addStage: (node: PlanNode, split: GetNode | undefined) => PlanNode,
 ) {
-  const ctes = new Map<bigint, { readonly node: PlanNode; readonly bytes: number }>();
+  const isCorrelated = createIsCorrelated();
+  const rowSizes = createRowSizes({ sizes, mayBroadcastBytes, readWholeBytes, isCorrelated });
+  const { reach, dividedSide } = rowSizes;
+  const ctes = new Map<bigint, PlanNode>();
 
   /** The plan below as it may stand in a text that is run once: what is worth dividing has become stages. */
   function gather(node: PlanNode): PlanNode {
@@ -84,7 +82,7 @@ function createStager(
         define(node);
         return gather(node.child);
       case 'cte-reference':
-        return ctes.get(node.cteIndex)?.node ?? node;
+        return ctes.get(node.cteIndex) ?? node;
       case 'join':
       case 'get':
       case 'projection':
@@ -171,7 +169,11 @@ function createStager(
   }
 
   function define({ cteIndex, definition }: Extract<PlanNode, { readonly kind: 'materialized-cte' }>): void {
-    ctes.set(cteIndex, { node: once(definition), bytes: weight(definition) });
+    const rows = once(definition);
+    // It stands for every reference, in definitions as well, where it may grow without end.
+    const isSmall = isNoLarger(rows, mostRepeatedOperators);
+    ctes.set(cteIndex, isSmall ? rows : addStage(rows, undefined));
+    rowSizes.define(cteIndex, definition);
   }
 
   function distribute(node: PlanNode): readonly Piece[] {
@@ -210,77 +212,11 @@ function createStager(
     }
   }
 
-  /** What the rows of the largest scan take by which the rows of `node` can be divided; 0 when there is none. */
-  function reach(node: PlanNode): number {
-    if (isCorrelated(node)) return 0;
-    switch (node.kind) {
-      case 'get': {
-        const { bytes = 0, rowBytes = 0 } = sizes.get(node) ?? {};
-        return bytes > readWholeBytes ? Math.max(1, rowBytes) : 0;
-      }
-      case 'projection':
-      case 'filter':
-      case 'unnest':
-      case 'materialized-cte':
-        return reach(node.child);
-      case 'limit':
-        return isBarrier(node) ? reach(node.child) : 0;
-      case 'set-operation':
-        return node.operation === 'union' && node.all ? Math.max(...node.children.map(reach)) : 0;
-      case 'join':
-      case 'cross-product': {
-        const side = dividedSide(node);
-        return side === undefined ? 0 : reach(node[side]);
-      }
-      default:
-        return 0;
-    }
-  }
-
-  function dividedSide(
-    node: JoinNode | Extract<PlanNode, { readonly kind: 'cross-product' | 'positional-join' }>,
-  ): 'left' | 'right' | undefined {
-    const sides = node.kind === 'join' ? divisibleSides(node) : (['left', 'right'] as const);
-    const legal = sides
-      .map((side) => ({
-        side,
-        size: reach(node[side]),
-        other: weight(side === 'left' ? node.right : node.left),
-      }))
-      .filter(({ size, other }) => size > 0 && other <= mayBroadcastBytes);
-    return legal.reduce<(typeof legal)[number] | undefined>(
-      (best, each) => (best === undefined || each.size > best.size ? each : best),
-      undefined,
-    )?.side;
-  }
-
-  /** What the rows take that are scanned for rows that may all have to be handed on: a few rows weigh nothing. */
-  function weight(node: PlanNode): number {
-    switch (node.kind) {
-      case 'get':
-        return sizes.get(node)?.rowBytes ?? 0;
-      case 'aggregate':
-        return node.groups.length === 0 ? 0 : weight(node.child);
-      case 'top-n':
-        return 0;
-      case 'limit':
-        return node.limit.kind === 'rows' ? 0 : weight(node.child);
-      case 'materialized-cte':
-        return weight(node.child) + weight(node.definition);
-      case 'cte-reference':
-        return ctes.get(node.cteIndex)?.bytes ?? 0;
-      case 'join':
-        if (node.joinType === 'SEMI' || node.joinType === 'ANTI' || node.joinType === 'MARK')
-          return weight(node.left);
-        if (node.joinType === 'RIGHT_SEMI' || node.joinType === 'RIGHT_ANTI') return weight(node.right);
-        return weight(node.left) + weight(node.right);
-      default:
-        return inputsOf(node).reduce((sum, input) => sum + weight(input), 0);
-    }
-  }
-
   return { gather };
 }
+
+/** What is larger is made once, however cheap its operators are. */
+const mostRepeatedOperators = 64;
 
 /** The side of which a join answers nothing but whether it has a partner. */
 const partnerSides: Readonly<Partial<Record<JoinType, 'left' | 'right'>>> = {
