@@ -28,7 +28,7 @@ import { type IcebergSource, type ResolvedTable, resolveOne } from './resolve-ta
 export type Target = Required<PolicyTarget>;
 
 /** A table, and the columns that are read of it. Without them: those that it has now. */
-export type TableRead = Pick<IcebergSource, 'loaded'> & Partial<Pick<IcebergSource, 'fields'>>;
+type TableRead = Pick<IcebergSource, 'loaded'> & Partial<Pick<IcebergSource, 'fields'>>;
 
 /** What policies did to a statement. */
 export interface AppliedPolicies {

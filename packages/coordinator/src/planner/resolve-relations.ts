@@ -160,7 +160,8 @@ async function resolve(state: Resolving, request: TableRequest, naming: Naming):
   const { settings, access } = naming;
   const place = placeOf(request.name, settings, state.catalogs);
   const isInformation = isInformationSchema(place.identifier.namespace);
-  const catalogs = access === 'asked' ? state.permitted : state.catalogs;
+  // Behind a definer's view too, information_schema tells what who asks may be told: one name means one thing in a statement.
+  const catalogs = access === 'asked' || isInformation ? state.permitted : state.catalogs;
   const isWhole = (about: LoadedTable): boolean =>
     state.policies?.isWhole(targetOf(place.catalog, about.identifier), about) ??
     about.readRestrictions === undefined;
