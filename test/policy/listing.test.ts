@@ -226,3 +226,31 @@ describe('schemas and tables', () => {
     await admin.update('DROP SCHEMA fresh');
   });
 });
+
+describe('information_schema behind a view of its definer', () => {
+  it('is what its reader is told, in whatever order a statement names both', async () => {
+    const { admin, ann } = allowing;
+    const definer = "TBLPROPERTIES ('svc.security' = 'definer')";
+    await admin.update(
+      `CREATE VIEW plain.listed ${definer} AS SELECT table_schema FROM information_schema.tables WHERE table_name = 't'`,
+    );
+    const told = (client: FlightClient, from: string) =>
+      rows(client, `SELECT DISTINCT table_schema FROM ${from} ORDER BY 1`);
+    const direct = "information_schema.tables WHERE table_name = 't'";
+    const anns = (await told(ann, direct)).flat();
+    assert.ok(anns.includes('plain') && !anns.includes('theirs'));
+    assert.deepEqual((await told(ann, 'plain.listed')).flat(), anns);
+    assert.deepEqual(await told(admin, 'plain.listed'), await told(admin, direct));
+    for (const from of [
+      'plain.listed l, information_schema.tables t',
+      'information_schema.tables t, plain.listed l',
+    ]) {
+      const both = await rows(
+        ann,
+        `SELECT DISTINCT t.table_schema, l.table_schema FROM ${from} WHERE t.table_name = 't' ORDER BY ALL`,
+      );
+      const expected = anns.flatMap((one) => anns.map((other) => [one, other]));
+      assert.deepEqual(both, expected, from);
+    }
+  });
+});

@@ -28,7 +28,7 @@ import { createPlanning } from './service/create-planning.js';
 import { createRunning } from './service/create-running.js';
 import { createStatements } from './service/create-statements.js';
 import { openRemoteExecutors, type RemoteExecutors } from './service/open-executors.js';
-import { type Lake, openLake } from './service/open-lake.js';
+import { type Lake, type LakeOptions, openLake } from './service/open-lake.js';
 import { poolOptions } from './service/pool-options.js';
 import type { QueryRunnerDependencies } from './service/query-runner.js';
 import { startUpkeep } from './service/start-upkeep.js';
@@ -43,6 +43,8 @@ export interface CoordinatorOptions {
   readonly now?: () => number;
   /** Opens what runs fragments besides the hosts of this process. Default: what is configured. */
   readonly openExecutors?: (parts: ExecutorParts) => Executors;
+  /** What is asked instead of the configured catalog. Default: nothing else. */
+  readonly catalogsOver?: LakeOptions['catalogsOver'];
 }
 
 /** What an executor may need of the process. */
@@ -86,7 +88,8 @@ export async function startCoordinator(options: CoordinatorOptions): Promise<Coo
   let policies: Policies | undefined;
   try {
     policies = await openPolicies(config, { logger, metrics, now: options.now ?? Date.now });
-    const lake = await openLake(config, { metrics, now: options.now ?? Date.now });
+    const { catalogsOver } = options;
+    const lake = await openLake(config, { metrics, now: options.now ?? Date.now, catalogsOver });
     const lock = await openScanLock(options);
     const remote = await openRemoteExecutors({ config, logger, metrics, now: options.now ?? Date.now }).catch(
       (error: unknown) => {

@@ -55,6 +55,8 @@ export interface TestServiceOptions {
   readonly now?: () => number;
   /** Stands in for workers and functions. */
   readonly openExecutors?: CoordinatorOptions['openExecutors'];
+  /** Stands in for the catalog, which is the folder's. */
+  readonly catalogsOver?: CoordinatorOptions['catalogsOver'];
   /** Changes the catalog's folder before the service starts. */
   readonly prepare?: (catalogPath: string, locations: ReadonlyMap<string, string>) => Promise<void>;
 }
@@ -91,6 +93,7 @@ async function open(
     version: 'test',
     ...(options.now === undefined ? {} : { now: options.now }),
     ...(options.openExecutors === undefined ? {} : { openExecutors: options.openExecutors }),
+    ...(options.catalogsOver === undefined ? {} : { catalogsOver: options.catalogsOver }),
   });
   const listeners = await coordinator.listen();
   const addressOf = (kind: string) => listeners.find((listener) => listener.kind === kind)?.address ?? '';

@@ -1,5 +1,6 @@
 /** Tables and views of a statement whose rows are not all its user's to see: they lie hidden, and are read through a view. */
-import { withSpan } from '@svc/base';
+import { randomBytes } from 'node:crypto';
+import { QueryError, withSpan } from '@svc/base';
 import type { EngineColumn } from '@svc/fragment-fn';
 import type { LoadedTable } from '@svc/lake';
 import type { TableReference } from '@svc/sql';
@@ -22,9 +23,12 @@ import {
   policyStamp,
 } from '../policy/policy-enforcer.js';
 import { hiddenName, policySql, type ResolvedView } from '../policy/policy-view.js';
-import { type ResolvedTable, resolveOne } from './resolve-tables.js';
+import { type IcebergSource, type ResolvedTable, resolveOne } from './resolve-tables.js';
 
 export type Target = Required<PolicyTarget>;
+
+/** A table, and the columns that are read of it. Without them: those that it has now. */
+type TableRead = Pick<IcebergSource, 'loaded'> & Partial<Pick<IcebergSource, 'fields'>>;
 
 /** What policies did to a statement. */
 export interface AppliedPolicies {
@@ -49,6 +53,8 @@ export class StatementPolicies {
   readonly identity: PolicyIdentity;
   readonly #enforcer: PolicyEnforcer;
   readonly #stamp: string;
+  /** One for the statement, so that what a catalog has hashed can be joined within it and nowhere else. */
+  readonly #salt = randomBytes(32);
   readonly #names = new Set<string>();
   readonly #expressions = new Map<string, AppliedExpression>();
   /** Something lies hidden. */
@@ -77,19 +83,35 @@ export class StatementPolicies {
   }
 
   /** What hides something of the relation. Throws PERMISSION_DENIED. */
-  restrictionOf(target: Target, loaded?: LoadedTable): RestrictedTable | undefined {
-    const decision = this.#decide(target, loaded);
+  restrictionOf(target: Target, read?: TableRead): RestrictedTable | undefined {
+    const decision = this.#enforcer.decide(this.identity, target, 'SELECT');
+    return this.#applied(target, bothDecisions(decision, read && this.#demanded(read)));
+  }
+
+  /**
+   * What its own catalog hides of a table that our policies are not asked about: no rule of ours lifts that. Throws PERMISSION_DENIED,
+   * which names what the user asked for.
+   */
+  demandOf(asked: Target, read: TableRead): RestrictedTable | undefined {
+    return this.#applied(asked, this.#demanded(read) ?? { kind: 'unrestricted' });
+  }
+
+  /** Whether its commits and files may be told of: of all columns that it ever had, and not of those that are read. */
+  isWhole(target: Target, loaded: LoadedTable): boolean {
+    return loaded.readRestrictions === undefined && this.restrictionOf(target) === undefined;
+  }
+
+  #demanded({ loaded, fields }: TableRead): TableDecision | undefined {
+    return this.#enforcer.restrictionsOf?.(loaded, { salt: this.#salt, ...(fields && { fields }) });
+  }
+
+  #applied(target: Target, decision: TableDecision): RestrictedTable | undefined {
     if (decision.kind === 'refused') throw denied(target, 'SELECT');
     if (decision.kind === 'unrestricted') return undefined;
     for (const name of decision.applied) this.#names.add(name);
     for (const each of [...decision.filters, ...decision.masks.values()])
       this.#expressions.set(JSON.stringify(each), each);
     return hidesAnything(decision) ? decision : undefined;
-  }
-
-  #decide(target: Target, loaded: LoadedTable | undefined): TableDecision {
-    const decision = this.#enforcer.decide(this.identity, target, 'SELECT');
-    return loaded === undefined ? decision : bothDecisions(decision, this.#enforcer.restrictionsOf?.(loaded));
   }
 }
 
@@ -111,7 +133,10 @@ export function hiddenTable(table: ResolvedTable): ResolvedTable {
   };
 }
 
-/** A table that a policy of `target` asks for: loaded as the user who asks, and no policy holds for it. */
+/**
+ * A table that a policy of `target` asks for: loaded as the user who asks, and no policy holds for it. What its catalog keeps from him
+ * would change what the policy says, or be told by it: NOT_SUPPORTED.
+ */
 export async function mappingTable(
   reference: TableReference,
   target: Target,
@@ -119,7 +144,13 @@ export async function mappingTable(
 ): Promise<ResolvedTable> {
   const settings = { ...session.settings, catalog: target.catalog, schema: target.schema };
   mappingPlace(reference, settings, catalogs);
-  return await resolveOne({ name: reference, pin: { kind: 'current' } }, { settings, catalogs, signal });
+  const table = await resolveOne(
+    { name: reference, pin: { kind: 'current' } },
+    { settings, catalogs, signal },
+  );
+  if (table.source.kind === 'iceberg' && table.source.loaded.readRestrictions !== undefined)
+    throw new QueryError('NOT_SUPPORTED', 'The catalog restricts what is read of a mapping table.');
+  return table;
 }
 
 export interface MappingOptions {
@@ -136,6 +167,10 @@ export interface GuardOptions extends Omit<CompileOptions, 'table' | 'columns'> 
   /** Under which table name the engine is to find the view. */
   readonly viewName: string;
   readonly columns: readonly EngineColumn[];
+  /** Where the view lies. Default: under the relation's own name. */
+  readonly placed?: Pick<ResolvedView, 'catalog' | 'schema' | 'table'>;
+  /** What the user knows it by. Default: the target. */
+  readonly shown?: string;
 }
 
 export interface GuardingView {
@@ -143,7 +178,7 @@ export interface GuardingView {
   readonly usesStatementValues: boolean;
 }
 
-/** The view that stands for the relation under its own name. Throws POLICY_NOT_APPLICABLE. */
+/** The view that stands for the relation. Throws POLICY_NOT_APPLICABLE. */
 export function guardingView(options: GuardOptions): Promise<GuardingView> {
   return withSpan('svc.policy_rewrite', {}, () => makeView(options));
 }
@@ -153,10 +188,12 @@ async function makeView({
   target,
   viewName,
   columns,
+  placed,
+  shown,
   ...options
 }: GuardOptions): Promise<GuardingView> {
   const { catalog, schema, table } = target;
-  const name = `${catalog}.${schema}.${table}`;
+  const name = shown ?? `${catalog}.${schema}.${table}`;
   const compiled = await compilePolicies(restriction, name, {
     ...options,
     table,
@@ -171,9 +208,14 @@ async function makeView({
   return {
     usesStatementValues: compiled.usesStatementValues,
     view: {
-      ...{ catalog, schema, table: viewName, columns: columns.map((column) => column.name) },
+      ...(placed ?? { catalog, schema, table: viewName }),
+      columns: columns.map((column) => column.name),
       sql: textOf(true),
-      guard: { isPolicy: true, ...(!compiled.hasSubquery && { plainSql: textOf(false) }) },
+      guard: {
+        isPolicy: true,
+        ...(shown !== undefined && { shown }),
+        ...(!compiled.hasSubquery && { plainSql: textOf(false) }),
+      },
     },
   };
 }

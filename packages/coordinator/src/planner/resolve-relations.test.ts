@@ -63,6 +63,14 @@ describe('the tables of a statement', () => {
   });
 });
 
+describe('a table that its catalog restricts', () => {
+  it('is read by nobody where nothing applies what is demanded', async () => {
+    const readRestrictions = { rowFilter: { kind: 'constant', value: false }, columns: [] } as const;
+    const restricted = async (name: string) => ({ name, readRestrictions });
+    await assert.rejects(resolve(['t'], restricted), { code: 'PERMISSION_DENIED' });
+  });
+});
+
 const allowing: PolicyEnforcer = {
   version: () => '1',
   identityOf: ({ identity: { username, roles } }) => ({ username, roles, isNameVerified: true }),
@@ -75,7 +83,7 @@ const allowing: PolicyEnforcer = {
 /** `nameOf`: what the catalog calls a table that was asked for. Somebody commits after every load. */
 async function resolve(
   names: readonly string[],
-  nameOf: (written: string) => Promise<string>,
+  nameOf: (written: string) => Promise<string | Answered>,
   enforcer?: PolicyEnforcer,
 ) {
   const catalogs = directoryOf({ lake: catalogOf(nameOf) });
@@ -94,15 +102,23 @@ async function resolve(
   return tables.map(({ table }) => table);
 }
 
-function catalogOf(nameOf: (written: string) => Promise<string>): ReadableCatalog {
+interface Answered extends Pick<LoadedTable, 'readRestrictions'> {
+  readonly name: string;
+}
+
+function catalogOf(nameOf: (written: string) => Promise<string | Answered>): ReadableCatalog {
   let version = 0;
   return {
     ...fakeCatalog({ s: [] }),
     async loadTable({ namespace, name }): Promise<LoadedTable> {
       version += 1;
       const metadataLocation = `/t/v${version}.metadata.json`;
-      const identifier = { namespace, name: await nameOf(name) };
-      return { identifier, metadata: emptyMetadata, metadataLocation, store: createFileStore() };
+      const answer = await nameOf(name);
+      const { readRestrictions, ...named } = typeof answer === 'string' ? { name: answer } : answer;
+      return {
+        identifier: { namespace, ...named },
+        ...{ metadata: emptyMetadata, metadataLocation, store: createFileStore(), readRestrictions },
+      };
     },
   };
 }

@@ -24,7 +24,7 @@ import { meanOtherColumns } from '../policy/column-names.js';
 import { notApplicable } from '../policy/compile-expressions.js';
 import { permittedCatalogs } from '../policy/permitted-catalogs.js';
 import { denied, targetOf } from '../policy/policy-enforcer.js';
-import { hiddenName, type ResolvedView, wrappedSql } from '../policy/policy-view.js';
+import { hiddenName, type ResolvedView, restrictedName, wrappedSql } from '../policy/policy-view.js';
 import { viewSecurityProperty } from '../policy/view-security.js';
 import type { AnalyzedQuery } from './analyze.js';
 import {
@@ -43,6 +43,7 @@ import { readView } from './read-view.js';
 import {
   addMetadataTable,
   addResolved,
+  type IcebergSource,
   type ResolvedTable,
   type ResolvedTables,
   relationKey,
@@ -75,10 +76,14 @@ interface Resolving extends TimeTravelOptions {
   readonly policies: StatementPolicies | undefined;
   readonly tables: ResolvedTables;
   readonly views: Map<string, ResolvedView>;
+  /** By the names where tables are hidden: of those that their catalogs restrict, what is read where our policies are not asked. */
+  readonly restricted: Map<string, HiddenPlace>;
   usesStatementValues: boolean;
   /** So many references within views have been named. */
   pinnedCount: number;
 }
+
+type HiddenPlace = ReturnType<typeof restrictedName>;
 
 /** Throws what resolving tables throws, NOT_SUPPORTED for a view that cannot be read, by name, and POLICY_CHANGED. */
 export async function resolveRelations(
@@ -97,6 +102,7 @@ export async function resolveRelations(
     policies,
     tables: new Map(),
     views: new Map(),
+    restricted: new Map(),
     usesStatementValues: false,
     pinnedCount: 0,
   };
@@ -136,7 +142,7 @@ async function loadBeside(
 
 /**
  * How something is named: by who asks, whose policies hold for it; or behind a policy or a view of its definer, where what
- * there is lies hidden and is whole.
+ * there is lies hidden and is as whole as its catalog lets this user have it.
  */
 type Access = 'asked' | 'behind';
 
@@ -145,23 +151,27 @@ interface Naming {
   /** The views that are being resolved, from the outermost. */
   readonly path: readonly string[];
   readonly access: Access;
+  /** Behind a view of its definer: the outermost, which is what the user knows of. */
+  readonly door?: Target;
 }
 
 async function resolve(state: Resolving, request: TableRequest, naming: Naming): Promise<void> {
   const { dependencies, signal } = state;
   const { settings, access } = naming;
-  const catalogs = access === 'asked' ? state.permitted : state.catalogs;
-  const place = placeOf(request.name, settings, catalogs);
+  const place = placeOf(request.name, settings, state.catalogs);
+  const isInformation = isInformationSchema(place.identifier.namespace);
+  // Behind a definer's view too, information_schema tells what who asks may be told: one name means one thing in a statement.
+  const catalogs = access === 'asked' || isInformation ? state.permitted : state.catalogs;
+  const isWhole = (about: LoadedTable): boolean =>
+    state.policies?.isWhole(targetOf(place.catalog, about.identifier), about) ??
+    about.readRestrictions === undefined;
   try {
     const mayListSnapshots = (about: LoadedTable): boolean =>
-      state.policies === undefined ||
-      (access === 'asked' &&
-        state.policies.restrictionOf(targetOf(place.catalog, about.identifier), about) === undefined);
+      (access === 'asked' || state.policies === undefined) && isWhole(about);
     const table = await resolveOne(request, { settings, catalogs, signal, mayListSnapshots });
     await addTable(state, table, naming);
   } catch (error) {
     if (!(error instanceof QueryError) || error.code !== 'TABLE_NOT_FOUND') throw error;
-    const isInformation = isInformationSchema(place.identifier.namespace);
     if (isInformation) throw error;
     const view = await findView(catalogs, place, signal);
     if (view !== undefined) return await addView(state, { request, naming, place, view });
@@ -170,8 +180,7 @@ async function resolve(state: Resolving, request: TableRequest, naming: Naming):
     const { catalog } = place;
     const permit = (about: LoadedTable): void => {
       const target = targetOf(catalog, about.identifier);
-      if (state.policies?.restrictionOf(target, about) !== undefined)
-        throw denied({ ...target, table: place.identifier.name }, 'SELECT');
+      if (!isWhole(about)) throw denied({ ...target, table: place.identifier.name }, 'SELECT');
     };
     if (
       !(await addMetadataTable(state.tables, request, { settings, catalogs, signal, metadataFiles, permit }))
@@ -180,43 +189,83 @@ async function resolve(state: Resolving, request: TableRequest, naming: Naming):
   }
 }
 
-async function addTable(state: Resolving, table: ResolvedTable, { access }: Naming): Promise<void> {
+async function addTable(state: Resolving, table: ResolvedTable, naming: Naming): Promise<void> {
+  const { policies } = state;
   const { source } = table;
-  if (state.policies === undefined || source.kind !== 'iceberg') {
+  if (source.kind !== 'iceberg') {
     addResolved(state.tables, table);
     return;
   }
-  if (access === 'behind') {
-    state.policies.isGuarded = true;
-    addResolved(state.tables, hiddenTable(table));
+  const target = targetOf(table.catalog, source.loaded.identifier);
+  if (policies === undefined) {
+    // Nothing here could do what the catalog demands.
+    if (source.loaded.readRestrictions !== undefined) throw denied(target, 'SELECT');
+    addResolved(state.tables, table);
     return;
   }
-  const { loaded } = source;
-  const target = targetOf(table.catalog, loaded.identifier);
-  const restriction = state.policies.restrictionOf(target, loaded);
+  if (naming.access === 'behind') {
+    await addBehind(state, { table, source, target, policies, door: naming.door ?? target });
+    return;
+  }
+  const restriction = policies.restrictionOf(target, source);
   if (restriction === undefined) {
     addResolved(state.tables, table);
     return;
   }
-  if (meanOtherColumns(schemaById(loaded.metadata, undefined).fields, source.fields))
-    throw notApplicable(
-      new QueryError('NOT_SUPPORTED', 'The columns had each other’s names at that point.'),
-      `${target.catalog}.${target.schema}.${target.table}`,
-    );
-  state.policies.isGuarded = true;
+  refuseOtherColumns(source, target);
+  policies.isGuarded = true;
   const hidden = hiddenTable(table);
   addResolved(state.tables, hidden);
   await addGuard(state, { restriction, target, viewName: table.table, columns: hidden.columns });
 }
 
-/** Makes the view under the relation's own name, over what lies hidden. */
+interface TableBehind {
+  readonly table: ResolvedTable;
+  readonly source: IcebergSource;
+  readonly target: Target;
+  readonly policies: StatementPolicies;
+  readonly door: Target;
+}
+
+/** No policy of ours holds for it; what its catalog demands for this user is not the view's definer's to lift. */
+async function addBehind(
+  state: Resolving,
+  { table, source, target, policies, door }: TableBehind,
+): Promise<void> {
+  policies.isGuarded = true;
+  const hidden = hiddenTable(table);
+  addResolved(state.tables, hidden);
+  const restriction = policies.demandOf(door, source);
+  if (restriction === undefined) return;
+  refuseOtherColumns(source, door);
+  const placed = restrictedName(table);
+  state.restricted.set(relationKey(hidden.catalog, hidden.schema, hidden.table), placed);
+  const { columns } = hidden;
+  const shown = printed(door);
+  await addGuard(state, { restriction, target, viewName: table.table, columns, placed, shown });
+}
+
+function refuseOtherColumns({ loaded, fields }: IcebergSource, asked: Target): void {
+  if (meanOtherColumns(schemaById(loaded.metadata, undefined).fields, fields))
+    throw notApplicable(
+      new QueryError('NOT_SUPPORTED', 'The columns had each other’s names at that point.'),
+      printed(asked),
+    );
+}
+
+function printed({ catalog, schema, table }: Target): string {
+  return `${catalog}.${schema}.${table}`;
+}
+
+/** Makes the view over what lies hidden, under the relation's own name or where it is `placed`. */
 async function addGuard(
   state: Resolving,
-  guarded: Pick<GuardOptions, 'restriction' | 'target' | 'viewName' | 'columns'>,
+  guarded: Pick<GuardOptions, 'restriction' | 'target' | 'viewName' | 'columns' | 'placed' | 'shown'>,
 ): Promise<void> {
   const { dependencies, session, signal, policies } = state;
   const { target, viewName } = guarded;
-  const key = relationKey(target.catalog, target.schema, viewName);
+  const { catalog, schema, table } = guarded.placed ?? { ...target, table: viewName };
+  const key = relationKey(catalog, schema, table);
   if (state.views.has(key) || policies === undefined || dependencies.policies === undefined) return;
   const { view, usesStatementValues } = await guardingView({
     ...guarded,
@@ -279,7 +328,10 @@ async function addView(state: Resolving, { request, naming, place, view }: ViewT
       throw new QueryError('NOT_SUPPORTED', `The view ${name} is the ${maxDepth + 1}th inside of another.`);
     state.views.set(
       key,
-      await viewOf(state, { view, name, catalog, settings, placed, path: [...path, key] }),
+      await viewOf(state, {
+        ...{ view, name, catalog, settings, placed, path: [...path, key] },
+        door: naming.door ?? target,
+      }),
     );
   }
   if (restriction === undefined || state.policies === undefined) return;
@@ -298,6 +350,7 @@ async function viewOf(
     settings,
     placed,
     path,
+    door,
   }: {
     readonly view: LoadedView;
     /** For messages. */
@@ -306,6 +359,8 @@ async function viewOf(
     readonly settings: SessionSettings;
     readonly placed: Pick<ResolvedView, 'catalog' | 'schema' | 'table'>;
     readonly path: readonly string[];
+    /** What the user knows of, if this is a view of its definer. */
+    readonly door: Target;
   },
 ): Promise<ResolvedView> {
   const { policies } = state;
@@ -334,7 +389,8 @@ async function viewOf(
   }
   await loadBeside(state, requests, own);
   const access = isDefiner ? 'behind' : 'asked';
-  for (const request of requests) await resolve(state, request, { settings: own, path, access });
+  const naming: Naming = { settings: own, path, access, ...(isDefiner && { door }) };
+  for (const request of requests) await resolve(state, request, naming);
   state.usesStatementValues ||= query.gated.usesStatementValues;
   const sql = answer(await qualifiedSql(state, query, own, { viewNames, access }));
   return {
@@ -360,7 +416,7 @@ function refuseInView({ gated }: AnalyzedQuery, name: string): void {
 
 /** The view's SQL with every table by its full name: whoever reads it has other defaults. */
 async function qualifiedSql(
-  { dependencies, session, catalogs, signal }: Resolving,
+  { dependencies, session, catalogs, restricted, signal }: Resolving,
   { parsed }: AnalyzedQuery,
   settings: SessionSettings,
   { viewNames, access }: { readonly viewNames: ReadonlyMap<string, string>; readonly access: Access },
@@ -369,7 +425,9 @@ async function qualifiedSql(
     const { catalog, identifier } = placeOf(reference, settings, catalogs);
     const schema = engineSchemaName(schemaName(identifier.namespace));
     const name = { catalog, schema, table: viewNames.get(tableKey(reference)) ?? identifier.name };
-    return access === 'behind' && !isInformationSchema(identifier.namespace) ? hiddenName(name) : name;
+    if (access === 'asked' || isInformationSchema(identifier.namespace)) return name;
+    const hidden = hiddenName(name);
+    return restricted.get(relationKey(hidden.catalog, hidden.schema, hidden.table)) ?? hidden;
   });
   const lease = await dependencies.pool.lease({
     owner: ownerOf(session, dependencies.policies),

@@ -259,7 +259,7 @@ async function createGuards(
     } catch (error) {
       if (guard === undefined) throw error;
       signal.throwIfAborted();
-      throw notApplicable(error, `${catalog}.${schema}.${table}`);
+      throw notApplicable(error, guard.shown ?? `${catalog}.${schema}.${table}`);
     }
   }
 }
@@ -314,9 +314,10 @@ async function refuseTimeZone(options: StubPlanOptions, guarding: readonly Plann
   for (const { view, text, plan } of guarding) {
     if (view.guard?.isPolicy !== true) continue;
     if ((await planAlone(options, view)) === text && !dependsOnTimeZone(plan)) continue;
+    const name = view.guard.shown ?? `${view.catalog}.${view.schema}.${view.table}`;
     throw new QueryError(
       'POLICY_NOT_APPLICABLE',
-      `A policy of ${view.catalog}.${view.schema}.${view.table} depends on the time zone: SET timezone = 'UTC' to read it.`,
+      `A policy of ${name} depends on the time zone: SET timezone = 'UTC' to read it.`,
     );
   }
 }

@@ -97,8 +97,16 @@ describe('restrictions of a catalog', () => {
     assert.equal(decided({ columns: twice })?.kind, 'refused');
   });
 
-  test('do not mind columns that another schema of the table has', () => {
-    assert.equal(decided({ columns: [{ fieldId: 99, action: 'replace-with-null' }] })?.kind, 'restricted');
+  test('do not mind a column that was dropped, unless another one has its name or its own time is read', () => {
+    const masked = { columns: [{ fieldId: 99, action: 'replace-with-null' }] };
+    assert.equal(decided(masked)?.kind, 'restricted');
+    const reused = [...fields, { ...old, id: 100, name: 'OLD' }];
+    assert.equal(decided(masked, { current: reused })?.kind, 'refused');
+    // Then it is there, and is masked; one that is not there then may be under another id.
+    const then = decided(masked, { read: [old] });
+    assert.deepEqual(then?.kind === 'restricted' && [...then.masks.keys()], ['old']);
+    const added = { columns: [{ fieldId: 1, action: 'replace-with-null' }] };
+    assert.equal(decided(added, { read: [old] })?.kind, 'refused');
   });
 
   test('hold together with the decision of policies', () => {
@@ -139,13 +147,21 @@ function compare(
   return { kind: 'comparison', operator, column: { kind: 'id', id }, value: json(value) };
 }
 
-function decided(restrictions: Partial<ReadRestrictions>) {
-  const old = { id: 99, name: 'old', required: false, type: { kind: 'string' } } as const;
+const old: NestedField = { id: 99, name: 'old', required: false, type: { kind: 'string' } };
+
+function decided(
+  restrictions: Partial<ReadRestrictions>,
+  {
+    current = fields,
+    read = current,
+  }: { current?: readonly NestedField[]; read?: readonly NestedField[] } = {},
+) {
   const schemas = [
     { schemaId: 0, fields: [old], identifierFieldIds: [] },
-    { schemaId: 1, fields, identifierFieldIds: [] },
+    { schemaId: 1, fields: current, identifierFieldIds: [] },
   ];
   const readRestrictions = { rowFilter: undefined, columns: [], ...restrictions };
   const salt = Buffer.alloc(16, 7);
-  return catalogRestrictions({ readRestrictions, metadata: { ...emptyMetadata, schemas } }, { fields, salt });
+  const metadata = { ...emptyMetadata, schemas, currentSchemaId: 1 };
+  return catalogRestrictions({ readRestrictions, metadata }, { fields: read, salt });
 }

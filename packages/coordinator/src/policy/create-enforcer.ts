@@ -1,4 +1,3 @@
-import { schemaById } from '@svc/lake';
 import type { IdentityProvider } from '../identity/identity-provider.js';
 import { catalogRestrictions } from './catalog-restrictions.js';
 import { decide, mayList } from './decide.js';
@@ -26,10 +25,7 @@ export function createEnforcer({ policies, adminRole, identityKind }: EnforcerOp
     }),
     isAdmin,
     decide: (identity, target, privilege) => decide(policies.current(), identity, target, privilege),
-    // At another point of its history the table may have other columns: then what does not fit is refused when it is applied.
-    restrictionsOf: (loaded) =>
-      loaded.readRestrictions &&
-      catalogRestrictions(loaded, { fields: schemaById(loaded.metadata, undefined).fields }),
+    restrictionsOf: catalogRestrictions,
     // Whoever makes the rules must see what they could be about.
     mayList: (identity, target) => isAdmin(identity) || mayList(policies.current(), identity, target),
     mayHideNames(identity) {

@@ -3,6 +3,7 @@ import { QueryError } from '@svc/base';
 import type { LoadedTable, TableIdentifier } from '@svc/lake';
 import type { Session } from '../identity/session.js';
 import { schemaName } from '../planner/names.js';
+import type { RestrictionOptions } from './catalog-restrictions.js';
 import type { PolicyIdentity, PolicyTarget, Privilege, RestrictedTable, TableDecision } from './policy.js';
 
 export interface PolicyEnforcer {
@@ -17,8 +18,11 @@ export interface PolicyEnforcer {
   mayList(identity: PolicyIdentity, target: PolicyTarget): boolean;
   /** Whether there may be a table or schema that is not listed to the identity. */
   mayHideNames(identity: PolicyIdentity): boolean;
-  /** What the table's own catalog asks for, which is applied beside our rules. */
-  restrictionsOf?(loaded: Pick<LoadedTable, 'metadata' | 'readRestrictions'>): TableDecision | undefined;
+  /** What the table's own catalog asks for, which is applied beside our rules, and where they are not asked. */
+  restrictionsOf?(
+    loaded: Pick<LoadedTable, 'metadata' | 'readRestrictions'>,
+    reading?: RestrictionOptions,
+  ): TableDecision | undefined;
 }
 
 /** `catalog` is its name in SQL. */

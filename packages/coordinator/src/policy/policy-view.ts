@@ -18,6 +18,11 @@ export function hiddenName({ catalog, schema, table }: RelationName): RelationNa
   return { catalog: hiddenCatalog, schema: JSON.stringify([catalog, schema]), table };
 }
 
+/** Where a hidden table lies as its catalog shows it, for those of whom our own policies ask nothing. */
+export function restrictedName({ catalog, schema, table }: RelationName): RelationName {
+  return { catalog: hiddenCatalog, schema: JSON.stringify([catalog, schema, 'restricted']), table };
+}
+
 /** A view of a statement; one that hides rows has a text for each of the ways to keep them hidden. */
 export interface ResolvedView extends FragmentView {
   readonly guard?: ViewGuard;
@@ -30,6 +35,8 @@ export interface ViewGuard {
   readonly plainSql?: string;
   /** Of a policy, which means the same in every session; and not of a view of its definer. */
   readonly isPolicy: boolean;
+  /** What its reader knows it by, where its own name is hidden. */
+  readonly shown?: string;
 }
 
 export type GuardMode = 'plain' | 'barrier';

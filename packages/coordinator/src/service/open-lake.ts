@@ -28,16 +28,23 @@ export interface Lake {
   readonly traffic: StorageTraffic;
 }
 
+export interface LakeOptions {
+  readonly metrics: Metrics;
+  readonly now: () => number;
+  /** What is asked instead of the configured catalog. Default: nothing else. */
+  readonly catalogsOver?: ((configured: CatalogFactory) => CatalogFactory) | undefined;
+}
+
 export async function openLake(
   config: Config,
-  { metrics, now }: { readonly metrics: Metrics; readonly now: () => number },
+  { metrics, now, catalogsOver = (configured) => configured }: LakeOptions,
 ): Promise<Lake> {
   const traffic = new StorageTraffic();
   const manifests = createMetadataFiles(config['cache.metadata_bytes']);
   return {
     contexts: createCatalogContexts({
       factories: new Map([
-        [config['catalog.name'], openCatalogs(config, { files: manifests, metrics, traffic })],
+        [config['catalog.name'], catalogsOver(openCatalogs(config, { files: manifests, metrics, traffic }))],
       ]),
       ttlMs: config['coordinator.session_context_cache_ttl_secs'] * 1000,
       maxBytes: contextShare(config),
