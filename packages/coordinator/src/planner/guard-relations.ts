@@ -15,13 +15,8 @@ import type {
   RestrictedTable,
   TableDecision,
 } from '../policy/policy.js';
-import {
-  bothDecisions,
-  denied,
-  hidesAnything,
-  type PolicyEnforcer,
-  policyStamp,
-} from '../policy/policy-enforcer.js';
+import { bothDecisions, denied, hidesAnything, type PolicyEnforcer } from '../policy/policy-enforcer.js';
+import { DecisionLog, type PolicyStamp } from '../policy/policy-stamp.js';
 import { hiddenName, policySql, type ResolvedView } from '../policy/policy-view.js';
 import { type IcebergSource, type ResolvedTable, resolveOne } from './resolve-tables.js';
 
@@ -40,7 +35,7 @@ export interface AppliedPolicies {
   /** Rows are hidden from the user: nothing of the statement may be told by counts, sizes or messages. */
   readonly isGuarded: boolean;
   /** Of the rules and roles by which all of this was decided; undefined: there are none. */
-  readonly stamp: string | undefined;
+  readonly stamp: PolicyStamp | undefined;
 }
 
 export const noPolicies: AppliedPolicies = {
@@ -52,7 +47,7 @@ export const noPolicies: AppliedPolicies = {
 export class StatementPolicies {
   readonly identity: PolicyIdentity;
   readonly #enforcer: PolicyEnforcer;
-  readonly #stamp: string;
+  readonly #log: DecisionLog;
   /** One for the statement, so that what a catalog has hashed can be joined within it and nowhere else. */
   readonly #salt = randomBytes(32);
   readonly #names = new Set<string>();
@@ -64,7 +59,7 @@ export class StatementPolicies {
 
   constructor(enforcer: PolicyEnforcer, session: Session) {
     this.#enforcer = enforcer;
-    this.#stamp = policyStamp(enforcer, session);
+    this.#log = new DecisionLog(enforcer, session);
     this.identity = enforcer.identityOf(session);
   }
 
@@ -73,19 +68,23 @@ export class StatementPolicies {
     return {
       names: [...this.#names].sort(),
       expressions: [...this.#expressions.values()],
-      ...{ isGuarded, hasSample, stamp: this.#stamp },
+      ...{ isGuarded, hasSample, stamp: this.#log.stamp },
     };
   }
 
   /** Rules may change while catalogs are asked. Throws POLICY_CHANGED: a half of each is what nobody has written. */
   throwIfChanged(session: Session): void {
-    if (policyStamp(this.#enforcer, session) !== this.#stamp) throw policiesChanged();
+    if (!this.#log.isStillSo(session)) throw policiesChanged();
+  }
+
+  /** What the statement is told hangs on all rules: it lists what there is. */
+  hangsOnAll(): void {
+    this.#log.hangsOnAll();
   }
 
   /** What hides something of the relation. Throws PERMISSION_DENIED. */
   restrictionOf(target: Target, read?: TableRead): RestrictedTable | undefined {
-    const decision = this.#enforcer.decide(this.identity, target, 'SELECT');
-    return this.#applied(target, bothDecisions(decision, read && this.#demanded(read)));
+    return this.#applied(target, bothDecisions(this.#log.decide(target), read && this.#demanded(read)));
   }
 
   /**

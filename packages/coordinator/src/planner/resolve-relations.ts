@@ -160,6 +160,7 @@ async function resolve(state: Resolving, request: TableRequest, naming: Naming):
   const { settings, access } = naming;
   const place = placeOf(request.name, settings, state.catalogs);
   const isInformation = isInformationSchema(place.identifier.namespace);
+  if (isInformation) state.policies?.hangsOnAll();
   // Behind a definer's view too, information_schema tells what who asks may be told: one name means one thing in a statement.
   const catalogs = access === 'asked' || isInformation ? state.permitted : state.catalogs;
   const isWhole = (about: LoadedTable): boolean =>

@@ -2,7 +2,8 @@
 import { QueryError } from '@svc/base';
 import type { Session } from '../identity/session.js';
 import type { AppliedPolicies } from '../planner/guard-relations.js';
-import { type PolicyEnforcer, policyStamp } from './policy-enforcer.js';
+import type { PolicyEnforcer } from './policy-enforcer.js';
+import { isStillSo, type PolicyStamp, wholeStamp } from './policy-stamp.js';
 
 export interface PlannedPolicies {
   /** Of the policies that were applied. */
@@ -10,7 +11,7 @@ export interface PlannedPolicies {
   /** Rows are hidden from the user: no counter and no message may tell of them. */
   readonly isGuarded: boolean;
   /** Absent: it has run. */
-  readonly stamp?: string;
+  readonly stamp?: PolicyStamp;
 }
 
 interface Enforced {
@@ -24,7 +25,7 @@ export function plannedPolicies(
   applied?: Pick<AppliedPolicies, 'names' | 'isGuarded' | 'stamp'>,
 ): PlannedPolicies | undefined {
   if (policies === undefined) return undefined;
-  const { names = [], isGuarded = false, stamp = policyStamp(policies.enforcer, session) } = applied ?? {};
+  const { names = [], isGuarded = false, stamp = wholeStamp(policies.enforcer, session) } = applied ?? {};
   return { names, isGuarded, stamp };
 }
 
@@ -32,11 +33,11 @@ export function plannedPolicies(
 export function throwIfPoliciesChanged(
   { policies }: Enforced,
   session: Session,
-  planned: { readonly policies?: { readonly stamp?: string | undefined } | undefined },
+  planned: { readonly policies?: { readonly stamp?: PolicyStamp | undefined } | undefined },
 ): void {
   const stamp = planned.policies?.stamp;
   if (policies === undefined || stamp === undefined) return;
-  if (policyStamp(policies.enforcer, session) !== stamp) throw policiesChanged();
+  if (!isStillSo(policies.enforcer, session, stamp)) throw policiesChanged();
 }
 
 export function policiesChanged(): QueryError {

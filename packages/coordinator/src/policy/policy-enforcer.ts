@@ -46,7 +46,7 @@ const deeds: Readonly<Record<Privilege, string>> = {
   DELETE: 'change',
 };
 
-/** By which plans, tickets and engines are told apart: another role may see other rows. */
+/** By which engines and plans that are kept are told apart: another role may see other rows. What holds of a plan is in policy-stamp.ts. */
 export function policyStamp(enforcer: PolicyEnforcer, session: Session): string {
   const { username, roles, isNameVerified } = enforcer.identityOf(session);
   return JSON.stringify([enforcer.version(), username, [...roles].sort(), isNameVerified]);
