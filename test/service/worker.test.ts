@@ -140,7 +140,7 @@ describe('svc worker', () => {
     worker.svc.process.kill('SIGTERM');
     await until('it is not ready', async () => (await fetch(`${worker.healthUrl}/readyz`)).status === 503);
     assert.equal((await executor.heartbeat()).isDraining, true);
-    await assert.rejects(executor.start(await ordersTask(orders), never), isLost(worker));
+    await assert.rejects(executor.start(await ordersTask(orders), never), isLeaving(worker));
     let ends = 0;
     for (let next = await iterator.next(); next.done !== true; next = await iterator.next())
       if (next.value.kind === 'end') ends += 1;
@@ -315,6 +315,11 @@ async function certificate(): Promise<{ readonly cert: string; readonly key: str
 
 function isLost(worker: WorkerProcess): (error: QueryError) => boolean {
   return (error) => error.code === 'EXECUTOR_LOST' && error.message.includes(`worker ${worker.address}`);
+}
+
+/** No fault of it. */
+function isLeaving(worker: WorkerProcess): (error: QueryError) => boolean {
+  return (error) => error.code === 'SHUTTING_DOWN' && error.message.includes(`worker ${worker.address}`);
 }
 
 async function readAll(run: SplitRun): Promise<readonly SplitEvent[]> {

@@ -44,7 +44,7 @@ export {
   type WholeColumns,
 } from './request.js';
 export { type FragmentResult, runFragment } from './runtime.js';
-export { AnswerCheck, type ArrowParts, answeredError, executorLost } from './splits/answer-check.js';
+export { AnswerCheck, type ArrowParts, answeredError, executorLost, noPlace } from './splits/answer-check.js';
 export { createLocalExecutor } from './splits/local-executor.js';
 export { runSplits } from './splits/run-splits.js';
 export type {

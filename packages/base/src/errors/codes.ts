@@ -234,6 +234,12 @@ export const errorCodes = {
     'A worker or function went away, or answered what it should not, while it ran a part of the query.',
     true,
   ),
+  EXECUTOR_TIME_OVER: row(
+    'resources',
+    'UNAVAILABLE',
+    'The time of a function, or of the credentials it was given, ended before it had run its part of the query.',
+    true,
+  ),
   NO_EXECUTOR: row(
     'resources',
     'UNAVAILABLE',

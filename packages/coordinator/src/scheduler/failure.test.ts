@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type ErrorCode, QueryError } from '@svc/base';
-import { mayRunHere } from './failure.js';
+import { failureKind, failureOn, mayRunHere } from './failure.js';
 
 const onOneNode = (codes: readonly ErrorCode[], isForced: boolean) =>
   codes.filter((code) => mayRunHere(new QueryError(code, ''), isForced));
@@ -19,6 +19,8 @@ describe('a statement that failed in fragments', () => {
     'FRAGMENT_REFUSED',
     'STORAGE_ERROR',
     'DISK_FULL',
+    'EXECUTOR_TIME_OVER',
+    'QUEUE_TIMEOUT',
   ];
   const own: readonly ErrorCode[] = [
     'DATA_CORRUPT',
@@ -39,5 +41,23 @@ describe('a statement that failed in fragments', () => {
 
   it('has failed where it would anywhere', () => {
     for (const isForced of [true, false]) assert.deepEqual(onOneNode(own, isForced), []);
+  });
+});
+
+describe('what an executor says of itself', () => {
+  const kindsOf = (codes: readonly ErrorCode[]) => codes.map((code) => failureKind({ code }));
+
+  it('is no fault where it has no place, or its time is over', () => {
+    assert.deepEqual(kindsOf(['QUEUE_FULL', 'QUEUE_TIMEOUT', 'SHUTTING_DOWN', 'EXECUTOR_TIME_OVER']), [
+      ...['busy', 'busy', 'leaving', 'over'],
+    ]);
+  });
+
+  it('counts as a fault where it cannot be so', () => {
+    assert.equal(failureOn('workers', { code: 'EXECUTOR_TIME_OVER' }), 'executor');
+    assert.equal(failureOn('lambda', { code: 'SHUTTING_DOWN' }), 'executor');
+    assert.equal(failureOn('lambda', { code: 'QUEUE_FULL' }), 'again');
+    assert.equal(failureOn('lambda', { code: 'EXECUTOR_TIME_OVER' }), 'over');
+    assert.equal(failureOn('workers', { code: 'QUEUE_FULL' }), 'busy');
   });
 });

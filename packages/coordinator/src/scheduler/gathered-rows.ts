@@ -4,6 +4,7 @@
  */
 import { abortable, QueryError } from '@svc/base';
 import type { EngineMessage, SpoolFile } from '@svc/engine';
+import { Fifo } from './fifo.js';
 
 export interface GatheredRowsOptions {
   readonly memoryBytes: number;
@@ -42,7 +43,7 @@ const overheadBytes = 256;
 
 export class GatheredRows {
   readonly #options: GatheredRowsOptions;
-  readonly #committed: HeldMessage[] = [];
+  readonly #committed = new Fifo<HeldMessage>();
   #spool: SpoolFile | undefined;
   #spoolWork = Promise.resolve();
   #heldBytes = 0;
@@ -50,6 +51,7 @@ export class GatheredRows {
   #schema: Uint8Array | undefined;
   #state: 'open' | 'complete' | 'closed' = 'open';
   #error: QueryError | undefined;
+  #tooLarge: QueryError | undefined;
   /** Messages that the reader has. */
   #lent = 0;
   #openAttempts = 0;
@@ -63,6 +65,14 @@ export class GatheredRows {
   /** No more splits are begun until there is room. */
   get isFull(): boolean {
     return this.#heldBytes + this.#spooledBytes >= this.#options.memoryBytes;
+  }
+
+  /**
+   * What `add` threw of a split whose rows found no room although it had all of it: they will not at another try either.
+   * Where several splits share the room, the one that gives up makes some for the others, and for itself later.
+   */
+  get tooLarge(): QueryError | undefined {
+    return this.#tooLarge;
   }
 
   /** Encapsulated Arrow IPC schema message; known once a split has been begun. */
@@ -161,7 +171,8 @@ export class GatheredRows {
   async close(): Promise<void> {
     if (this.#state !== 'closed') {
       this.#state = 'closed';
-      for (const message of this.#committed.splice(0)) this.#free(message);
+      for (let next = this.#committed.shift(); next !== undefined; next = this.#committed.shift())
+        this.#free(next);
       this.#wake();
     }
     await this.#spoolWork;
@@ -213,11 +224,14 @@ export class GatheredRows {
   async #room(signal: AbortSignal): Promise<void> {
     if (this.#state === 'closed') throw this.#error ?? abandoned();
     const isStuck = this.#waitingAttempts + 1 >= this.#openAttempts;
-    if (isStuck && this.#committed.length === 0 && this.#lent === 0)
-      throw new QueryError(
+    if (isStuck && this.#committed.length === 0 && this.#lent === 0) {
+      const error = new QueryError(
         'DISK_FULL',
         'The rows of splits that have not ended need more room than fragments.gather_bytes and query.spool_bytes give them.',
       );
+      if (this.#openAttempts === 1) this.#tooLarge = error;
+      throw error;
+    }
     const { slowReaderMs } = this.#options;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_resolve, reject) => {

@@ -1,5 +1,6 @@
 /** Which splits of a stage are still to be run, where they are best run, and how often they have been tried. */
 import type { FragmentExecutor, FragmentSplit } from '@svc/fragment-fn';
+import type { CountedFailure } from './failure.js';
 import { placeKey, preferredExecutor } from './placement.js';
 
 /** Splits of one task: enough for the next one's files to be fetched meanwhile, few enough to be lost. */
@@ -24,7 +25,7 @@ export interface SplitState {
   readonly runs: { readonly executor: string; readonly sinceMs: number }[];
   /** Tasks it has been in. */
   attempts: number;
-  readonly failures: Record<'executor' | 'again', number>;
+  readonly failures: Record<CountedFailure, number>;
   /** Names of executors. */
   readonly failedOn: Set<string>;
 }
@@ -49,7 +50,7 @@ export class SplitQueue {
     this.#elapsed = elapsed;
     this.#states = splits.map((split) => ({
       ...{ split, place: placeKey(split), status: 'pending', runs: [], attempts: 0 },
-      failures: { executor: 0, again: 0 },
+      failures: { executor: 0, again: 0, over: 0, place: 0 },
       failedOn: new Set(),
     }));
     this.#pending = this.#states.length;

@@ -21,9 +21,10 @@ import { isSameSchema } from '../service/schema-check.js';
 import type { FragmentReport } from '../tracker/fragment-record.js';
 import type { Dispatched, Dispatcher, WorkSource } from './dispatcher.js';
 import type { ExecutorHealth } from './executor-health.js';
-import { failureKind, maxAttempts } from './failure.js';
+import { countedAs, failureOn, maxAttempts } from './failure.js';
 import type { GatheredRows } from './gathered-rows.js';
 import { SplitQueue } from './split-queue.js';
+import { StageHealth } from './stage-health.js';
 import { TaskRun } from './task-run.js';
 
 export interface SplitStageOptions {
@@ -60,10 +61,12 @@ export class SplitStage implements WorkSource {
   readonly #scope = new AsyncResource('SplitStage');
   readonly #options: SplitStageOptions;
   readonly #queue: SplitQueue;
+  readonly #health: StageHealth;
   readonly #ended: Promise<void>;
   #settle: { resolve(): void; reject(error: QueryError): void } | undefined;
   readonly #tasks = new Map<TaskRun, Promise<void>>();
   #running = 0;
+  #hasFailed = false;
   #idleSinceMs: number | undefined;
   #signal: AbortSignal | undefined;
 
@@ -71,6 +74,7 @@ export class SplitStage implements WorkSource {
     this.#options = options;
     this.queryId = options.queryId;
     this.#queue = new SplitQueue(options.splits, options.elapsed);
+    this.#health = new StageHealth(options);
     this.#ended = new Promise((resolve, reject) => {
       this.#settle = { resolve, reject };
     });
@@ -116,16 +120,18 @@ export class SplitStage implements WorkSource {
   }
 
   #usable(): readonly FragmentExecutor[] {
-    return this.executors().filter(({ name }) => this.#options.health.quarantineMs(name) === 0);
+    return this.executors().filter((executor) => this.#health.mayUse(executor));
   }
 
   take(free: readonly FragmentExecutor[]): Dispatched | undefined {
     const { rows } = this.#options;
     const signal = this.#signal;
-    if (signal === undefined || signal.aborted || this.#queue.isDone) return undefined;
+    if (signal === undefined || signal.aborted || this.#hasFailed || this.#queue.isDone) return undefined;
     // Late splits are run again all the same: their rows are waited for.
     if (rows.isFull && this.#queue.hasPending) return undefined;
-    const taken = this.#queue.take(free, this.executors(), this.#usable());
+    const mine = free.filter((executor) => this.#health.mayUse(executor));
+    if (mine.length === 0) return undefined;
+    const taken = this.#queue.take(mine, this.executors(), this.#usable());
     if (taken === undefined) return undefined;
     this.#running += 1;
     this.#idleSinceMs = undefined;
@@ -148,7 +154,8 @@ export class SplitStage implements WorkSource {
   #watch(): void {
     const { dispatcher, elapsed, patienceMs, rows } = this.#options;
     dispatcher.pump();
-    if (this.#running > 0 || this.#usable().length > 0 || rows.isFull) this.#idleSinceMs = undefined;
+    const isAnyThere = () => this.executors().some((executor) => this.#health.isThere(executor));
+    if (this.#running > 0 || rows.isFull || isAnyThere()) this.#idleSinceMs = undefined;
     else {
       this.#idleSinceMs ??= elapsed();
       if (elapsed() - this.#idleSinceMs > patienceMs) this.#fail(noExecutor());
@@ -156,13 +163,15 @@ export class SplitStage implements WorkSource {
   }
 
   #fail(error: QueryError): void {
+    // Whoever frees its slot asks for more before the stage's end has reached anybody.
+    this.#hasFailed = true;
     this.#settle?.reject(error);
   }
 
   /** Never rejects. */
   async #runTask(task: TaskRun, signal: AbortSignal): Promise<void> {
     const { executor, states } = task;
-    const { elapsed, health, report, stage, nextFragmentId } = this.#options;
+    const { elapsed, report, stage, nextFragmentId } = this.#options;
     const fragmentId = nextFragmentId();
     let error: QueryError | undefined;
     const span = openSpan('dispatch_to_worker', { worker: executor.name, stage, splits: states.length });
@@ -177,7 +186,7 @@ export class SplitStage implements WorkSource {
     if (task.ended === states.length) error = undefined;
     const isUnwanted = signal.aborted || states.every(({ status }) => status === 'done');
     if (error !== undefined && !isUnwanted) this.#onFailure(task, error);
-    else if (error === undefined) health.praise(executor.name);
+    else if (error === undefined) this.#health.praise(executor.name);
     span.end(error?.code);
     task.drop();
     for (const state of states) this.#queue.leave(state, executor.name);
@@ -227,12 +236,12 @@ export class SplitStage implements WorkSource {
       throw lost(task.executor, `ended without having answered split ${missing.split.id}`);
   }
 
-  async #endEvents({ name }: FragmentExecutor, events: AsyncIterator<SplitEvent>): Promise<void> {
+  async #endEvents(executor: FragmentExecutor, events: AsyncIterator<SplitEvent>): Promise<void> {
     using limit = linkAbort(undefined, endMs);
     try {
       await abortable(Promise.resolve(events.return?.()), limit.signal);
     } catch {
-      if (limit.signal.aborted) this.#options.health.blame(name, 'executor');
+      if (limit.signal.aborted) this.#health.blame(executor, 'executor');
     }
   }
 
@@ -262,7 +271,7 @@ export class SplitStage implements WorkSource {
       task.rowsOf(state, this.#options.rows).commit();
       this.#options.count(event.statistics);
       this.#options.metrics.fragmentSplits.inc({ outcome: 'ended' });
-      this.#options.health.praise(task.executor.name);
+      this.#health.praise(task.executor.name);
       for (const other of this.#tasks.keys()) if (other !== task) other.leaveIfDone();
       if (this.#queue.isDone) this.#settle?.resolve();
     }
@@ -276,21 +285,24 @@ export class SplitStage implements WorkSource {
   }
 
   #onFailure(task: TaskRun, error: QueryError): void {
-    const { health } = this.#options;
-    const kind = failureKind(error);
-    if (kind === 'one-node' || kind === 'final') {
+    const { executor } = task;
+    const kind = failureOn(executor.kind, error);
+    if (kind === 'one-node' || kind === 'final' || error === this.#options.rows.tooLarge) {
       this.#fail(error);
       return;
     }
-    const { name } = task.executor;
-    if (kind !== 'again') health.blame(name, kind);
-    if (kind === 'refused') return;
+    // It was enough for some of the task: for the rest there is another's time.
+    if (kind === 'over' && task.ended > 0) return;
+    if (kind === 'over') this.#health.pause(executor.name);
+    else if (kind !== 'again') this.#health.blame(executor, kind);
+    // A worker that refuses is not asked again for long; a function is, when its pause is over.
+    if (kind === 'refused' && executor.kind !== 'lambda') return;
     // The splits behind the one that was running have nothing to do with it.
     const suspect = task.states.find((state) => !task.endedHere.has(state));
     if (suspect === undefined || suspect.status === 'done') return;
-    const counted = kind === 'again' ? kind : 'executor';
+    const counted = countedAs(kind);
     suspect.failures[counted] += 1;
-    suspect.failedOn.add(name);
+    if (counted === 'executor' || counted === 'again') suspect.failedOn.add(executor.name);
     if (suspect.failures[counted] >= maxAttempts[counted]) this.#fail(error);
   }
 }

@@ -174,10 +174,10 @@ describe('an invocation', () => {
     await using test = await openFunction();
     const answer = await test.invoke(granted(startMs + 25_000));
     assert.deepEqual(answer.ended, [1, 2]);
-    assert.ok(answer.error?.code === 'EXECUTOR_LOST' && answer.error.retryable);
+    assert.ok(answer.error?.code === 'EXECUTOR_TIME_OVER' && answer.error.retryable);
     assert.match(answer.error.message, /Credentials end/);
     const late = await test.invoke(granted(startMs - 1));
-    assert.deepEqual([late.ended, late.error?.code], [[], 'EXECUTOR_LOST']);
+    assert.deepEqual([late.ended, late.error?.code], [[], 'EXECUTOR_TIME_OVER']);
     assert.deepEqual((await test.invoke(granted(undefined))).ended, [1, 2, 3, 4]);
   });
 

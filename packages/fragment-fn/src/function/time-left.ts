@@ -21,7 +21,7 @@ export function timeLimits(remainingMs: number): TimeLimits {
 
 export function timeIsOver(): QueryError {
   return new QueryError(
-    'EXECUTOR_LOST',
+    'EXECUTOR_TIME_OVER',
     'The time of the function is over: what it has not ended is to be run again.',
   );
 }
@@ -38,7 +38,7 @@ export function credentialsEnd({ grants }: RemoteTask): number {
 
 export function credentialsAreOver(cause?: unknown): QueryError {
   return new QueryError(
-    'EXECUTOR_LOST',
+    'EXECUTOR_TIME_OVER',
     'Credentials end before the function has read all: what it has not ended is to be run again with new ones.',
     { cause },
   );

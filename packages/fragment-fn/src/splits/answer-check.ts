@@ -13,13 +13,11 @@ export interface ArrowParts {
   readonly body: Uint8Array;
 }
 
-/** Errors of an executor about itself, and not about the fragment: another one may do better. */
-const executorsOwn: ReadonlySet<string> = new Set([
-  'CANCELLED',
-  'SHUTTING_DOWN',
-  'QUEUE_FULL',
-  'QUEUE_TIMEOUT',
-]);
+/** Errors of an executor about itself, and not about the fragment, that are a fault: another one may do better. */
+const executorsOwn: ReadonlySet<string> = new Set(['CANCELLED', 'EXECUTOR_TIME_OVER']);
+
+/** Those that are none: it is busy, or goes away. */
+const withoutFault: ReadonlySet<string> = new Set(['SHUTTING_DOWN', 'QUEUE_FULL', 'QUEUE_TIMEOUT']);
 
 export class AnswerCheck {
   private readonly executor: string;
@@ -80,10 +78,18 @@ export class AnswerCheck {
   }
 }
 
-/** An error that an executor answered. One about the executor itself is that of one that is lost. */
+/** An error that an executor answered. One about the executor itself names it; a fault of its own is that of one that is lost. */
 export function answeredError(executor: string, serialized: SerializedError): QueryError {
   const error = QueryError.fromSerialized(serialized);
-  return executorsOwn.has(error.code) ? executorLost(executor, error.message, error) : error;
+  return executorsOwn.has(error.code)
+    ? executorLost(executor, error.message, error)
+    : (noPlace(executor, error) ?? error);
+}
+
+/** What it says of having no place for the task, with its name; nothing for any other error. */
+export function noPlace(executor: string, error: QueryError): QueryError | undefined {
+  if (!withoutFault.has(error.code)) return undefined;
+  return new QueryError(error.code, `No place on ${executor}: ${error.message}`, { cause: error });
 }
 
 /** EXECUTOR_LOST that names whom. */

@@ -1,7 +1,7 @@
 /** A worker that knows the secret, and lies: its coordinator loses it, whatever it says. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type QueryError, silentLogger } from '@svc/base';
+import { type ErrorCode, QueryError, silentLogger } from '@svc/base';
 import { createWorkerServer, type FlightServer } from '@svc/flight';
 import { splitIpcStream } from '@svc/flight/arrow';
 import {
@@ -90,7 +90,7 @@ const rows = (
   );
 const end = (changes: { split?: number; rowCount?: bigint } = {}, arrow?: Arrow) =>
   frame({ kind: 'event', event: { kind: 'end', split: 1, rowCount: 3n, statistics, ...changes } }, arrow);
-const failure = (code: 'CANCELLED' | 'SHUTTING_DOWN' | 'EVALUATION_ERROR') =>
+const failure = (code: ErrorCode) =>
   frame({
     kind: 'event',
     event: { kind: 'error', error: { code, message: 'It failed.', retryable: false } },
@@ -164,7 +164,7 @@ describe('what a worker answers', () => {
     ],
     ['credentials that it has no use for', [frame({ kind: 'renew', id: 1, table: 7 })], /credentials/],
     ['that it was cancelled', [start, failure('CANCELLED')], /It failed/],
-    ['that it stops', [failure('SHUTTING_DOWN')], /It failed/],
+    ['that its time is over', [start, failure('EXECUTOR_TIME_OVER')], /It failed/],
     ['a defect', [start, new Error('PLANTED')], /internal error/],
   ];
   for (const [name, messages, reason] of lies)
@@ -176,6 +176,15 @@ describe('what a worker answers', () => {
         assert.doesNotMatch(error.message, /PLANTED/);
         return true;
       });
+      assert.equal(executor.running, 0);
+    });
+
+  for (const code of ['SHUTTING_DOWN', 'QUEUE_FULL', 'QUEUE_TIMEOUT'] as const)
+    it(`may be that it has no place: ${code}`, async () => {
+      const says = { code, message: /^No place on worker 127\.0\.0\.1:\d+: It failed/ };
+      await assert.rejects(ask([failure(code)]), says);
+      await assert.rejects(ask([start, rows(), failure(code)]), says);
+      await assert.rejects(ask([new QueryError(code, 'It failed.')]), says);
       assert.equal(executor.running, 0);
     });
 

@@ -11,6 +11,7 @@ import {
   encodeCoordinatorFrame,
   executorLost,
   type FragmentTask,
+  noPlace,
   type SplitEvent,
   type SplitRun,
   type WorkerFrame,
@@ -58,7 +59,7 @@ export async function startRun(options: RunOptions): Promise<SplitRun> {
   const failure = (caught: unknown): QueryError => {
     throwIfAborted(signal);
     const error = QueryError.from(caught);
-    if (error.code === 'EXECUTOR_LOST') onLost();
+    if (error.code === 'EXECUTOR_LOST' || error.code === 'SHUTTING_DOWN') onLost();
     return error;
   };
   try {
@@ -174,10 +175,10 @@ function createRenewer(
 /** What a worker ends a call with instead of an answer says nothing of the fragment, but for these. */
 const passedOn: ReadonlySet<string> = new Set(['EXECUTOR_LOST', 'FRAGMENT_REFUSED', 'RESULT_TOO_LARGE']);
 
-/** The worker's own refusal, or EXECUTOR_LOST with what reached us. */
+/** The worker's own refusal, or that it has no place, or EXECUTOR_LOST with what reached us. */
 export function errorOfCall(name: string, caught: unknown): QueryError {
   const error = QueryError.from(caught);
-  return passedOn.has(error.code) ? error : lostBy(name, error);
+  return passedOn.has(error.code) ? error : (noPlace(name, error) ?? lostBy(name, error));
 }
 
 /** EXECUTOR_LOST with what reached us. */
