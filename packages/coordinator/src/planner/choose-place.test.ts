@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { QueryError } from '@svc/base';
 import type { FragmentExecutor, FragmentTable } from '@svc/fragment-fn';
 import type { ObjectStore } from '@svc/lake';
+import type { ExecutorCapacity } from '../scheduler/executors.js';
 import { choosePlace, type PlaceOptions } from './choose-place.js';
 
 const worker = { name: 'worker', kind: 'workers', slots: 2 } as FragmentExecutor;
@@ -23,16 +24,20 @@ function place(options: {
   readonly tables?: readonly FragmentTable[];
   readonly store?: Partial<ObjectStore>;
   readonly isWholeColumns?: boolean;
+  readonly capacity?: ExecutorCapacity;
+  readonly idleHosts?: number;
 }) {
   const { execution = 'auto', executors = [worker], bytes = 1000, isWholeColumns = false } = options;
   const store = options.store ?? { grant: async () => ({ kind: 'files' }), localPath: () => undefined };
   const chosen = choosePlace({
     ...{ execution, isWholeColumns, tables: options.tables ?? [tableOf(bytes)] },
     stores: [store as ObjectStore],
+    idleHosts: () => options.idleHosts ?? 0,
     rules: {
       executors: {
         workers: () => executors.filter(({ kind }) => kind === 'workers'),
         lambda: () => executors.find(({ kind }) => kind === 'lambda'),
+        ...(options.capacity && { capacity: () => options.capacity as ExecutorCapacity }),
       },
       ...{ distributeBytes: 500, lambdaBytes: 5000, broadcastBytes: 10 },
     },
@@ -67,6 +72,20 @@ describe('where a statement runs', () => {
     );
     const onDisk = { grant: async () => ({ kind: 'files' as const }), localPath: () => '/f' };
     assert.equal(place({ store: onDisk }), 'here: its files are on this machine');
+  });
+
+  it('is on warm functions too, or here, while no slot of a worker is free', () => {
+    const both = [worker, lambda];
+    const at = (freeWorkerSlots: number, warmSandboxes: number) => ({ freeWorkerSlots, warmSandboxes });
+    assert.equal(place({ executors: both, capacity: at(1, 9) }), 'workers');
+    assert.equal(place({ executors: both, capacity: at(0, 9) }), 'workers and lambda');
+    assert.equal(place({ executors: both, capacity: at(0, 0) }), 'workers');
+    assert.equal(place({ executors: [lambda], capacity: at(0, 0), idleHosts: 1 }), 'lambda');
+    const busy = 'here: it reads 1000 bytes, and no slot of a worker is free';
+    assert.equal(place({ capacity: at(0, 0), idleHosts: 1 }), busy);
+    assert.equal(place({ capacity: at(0, 0), idleHosts: 0 }), 'workers');
+    assert.equal(place({ capacity: at(0, 0), idleHosts: 1, bytes: 2000 }), 'workers');
+    assert.equal(place({ execution: 'workers', capacity: at(0, 0), idleHosts: 1 }), 'workers');
   });
 
   it('is what the session asks for', () => {

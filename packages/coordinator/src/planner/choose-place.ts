@@ -16,7 +16,12 @@ export interface PlaceOptions {
   readonly tables: readonly FragmentTable[];
   readonly stores: readonly (ObjectStore | undefined)[];
   readonly isWholeColumns: boolean;
+  /** Engines of this process that nobody uses. */
+  idleHosts(): number;
 }
+
+/** So many times `fragments.distribute_bytes` one node reads while workers are busy: what is larger waits for them. */
+const busyFactor = 4;
 
 /** Throws NO_EXECUTOR where the session asks for a kind of which there is none. */
 export function choosePlace(options: PlaceOptions): Place {
@@ -41,7 +46,7 @@ export function choosePlace(options: PlaceOptions): Place {
 }
 
 function worthIt(
-  { tables, stores, isWholeColumns }: PlaceOptions,
+  { tables, stores, isWholeColumns, idleHosts }: PlaceOptions,
   rules: DistributionRules,
   kinds: ExecutorKinds,
 ): Place {
@@ -53,8 +58,19 @@ function worthIt(
   if (stores.some((store, index) => isOnThisMachine(store, tables[index])))
     return here('its files are on this machine');
   const isLarge = bytes >= lambdaBytes;
-  const chosen = kinds.filter((kind) => kind === 'workers' || isLarge || !kinds.includes('workers'));
-  return { kind: 'elsewhere', kinds: chosen, reason: `it reads ${bytes} bytes` };
+  const capacity = rules.executors.capacity?.();
+  const areWorkersBusy = kinds.includes('workers') && capacity?.freeWorkerSlots === 0;
+  // A sandbox that starts cold takes as long as some waiting does.
+  const hasWarm = areWorkersBusy && kinds.includes('lambda') && (capacity?.warmSandboxes ?? 0) > 0;
+  const chosen = kinds.filter(
+    (kind) => kind === 'workers' || isLarge || hasWarm || !kinds.includes('workers'),
+  );
+  const reads = `it reads ${bytes} bytes`;
+  if (!areWorkersBusy) return { kind: 'elsewhere', kinds: chosen, reason: reads };
+  const reason = `${reads}, and no slot of a worker is free`;
+  if (!chosen.includes('lambda') && bytes < busyFactor * distributeBytes && idleHosts() > 0)
+    return here(reason);
+  return { kind: 'elsewhere', kinds: chosen, reason };
 }
 
 export function plannedBytesOf(tables: readonly FragmentTable[]): number {

@@ -43,6 +43,7 @@ export async function planStages(
   const place = choosePlace({
     ...{ execution, rules, stores, tables: fragment.tables },
     isWholeColumns: fragment.wholeColumns !== undefined,
+    idleHosts: () => dependencies.pool.stats().idle,
   });
   // Whether another place is worth it depends on what is hidden, and so would the reason.
   const placeReason = plan.policies.isGuarded ? 'policies hide rows of its tables' : place.reason;

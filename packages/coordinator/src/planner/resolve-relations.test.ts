@@ -46,20 +46,21 @@ describe('the tables of a statement', () => {
     );
   });
 
-  it('are decided on by the same rules, or not at all', async () => {
-    let version = '1';
-    const enforcer = { ...allowing, version: () => version };
-    const load = async (name: string) => name;
-    assert.deepEqual(await resolve(['a', 'b'], load, enforcer), ['a', 'b']);
-    const changing = resolve(
-      ['a', 'b'],
-      async (name) => {
-        version = '2';
-        return name;
-      },
-      enforcer,
-    );
-    await assert.rejects(changing, { code: 'POLICY_CHANGED' });
+  it('are decided on by the same rules, or not at all; rules on others are nothing to them', async () => {
+    let version = 1;
+    const load = async (name: string) => {
+      version += 1;
+      return name;
+    };
+    const same = { ...allowing, version: () => String(version) };
+    assert.deepEqual(await resolve(['a', 'b'], load, same), ['a', 'b']);
+    let decided = 0;
+    const changing: PolicyEnforcer = {
+      ...allowing,
+      decide: () => ({ kind: 'restricted', filters: [], masks: new Map(), applied: [`p${++decided > 2}`] }),
+    };
+    await assert.rejects(resolve(['a', 'b'], load, changing), { code: 'POLICY_CHANGED' });
+    assert.ok(decided > 2);
   });
 });
 

@@ -5,6 +5,15 @@ export interface Executors {
   /** Those that can be reached now; asked anew whenever something is to be sent. */
   workers(): readonly FragmentExecutor[];
   lambda(): FragmentExecutor | undefined;
+  /** Absent: nobody knows, and what is there counts as free. */
+  capacity?(): ExecutorCapacity;
+}
+
+/** What could begin at once, as far as it is known: workers tell it with every heartbeat, and sandboxes are counted. */
+export interface ExecutorCapacity {
+  readonly freeWorkerSlots: number;
+  /** Idle sandboxes that Lambda keeps: others start cold. */
+  readonly warmSandboxes: number;
 }
 
 export function hasExecutors(executors: Executors): boolean {

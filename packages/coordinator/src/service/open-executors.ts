@@ -2,6 +2,7 @@
 import type { Config, Logger, Metrics } from '@svc/base';
 import { openLambdaExecutor } from '../executors/lambda/open-lambda-executor.js';
 import { openWorkers } from '../executors/workers/open-workers.js';
+import type { WorkerRecord } from '../executors/workers/watched-worker.js';
 import type { WorkerRegistry } from '../executors/workers/worker-registry.js';
 import type { Executors } from '../scheduler/executors.js';
 import { openSpool, type Spool } from '../spool/spool.js';
@@ -41,10 +42,28 @@ export async function openRemoteExecutors({
   return {
     workers,
     spool,
-    executors: hasAny ? { workers: () => workers?.healthy() ?? [], lambda: () => lambda } : undefined,
+    executors: hasAny
+      ? {
+          workers: () => workers?.healthy() ?? [],
+          lambda: () => lambda,
+          capacity: () => ({
+            freeWorkerSlots: freeSlots(workers?.records() ?? []),
+            warmSandboxes: lambda?.stats().warm ?? 0,
+          }),
+        }
+      : undefined,
     async close() {
       lambda?.close();
       await workers?.close();
     },
   };
+}
+
+/** Ours are counted here, and those of other coordinators were when the worker spoke last. */
+function freeSlots(records: readonly WorkerRecord[]): number {
+  return records.reduce(
+    (sum, { state, slots, running, runningTotal, waiting }) =>
+      state === 'healthy' ? sum + Math.max(0, slots - Math.max(running, runningTotal) - waiting) : sum,
+    0,
+  );
 }

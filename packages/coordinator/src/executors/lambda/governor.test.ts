@@ -15,13 +15,13 @@ test('no more run than may, and who waits goes in the order of asking', async ()
     return place;
   });
   const fourth = governor.acquire(never).then(() => order.push('fourth'));
-  assert.deepEqual(governor.stats(), { running: 2, waiting: 2, limit: 2 });
+  assert.deepEqual(governor.stats(), { running: 2, waiting: 2, limit: 2, warm: 0 });
   first[Symbol.dispose]();
   first[Symbol.dispose]();
   (await third)[Symbol.dispose]();
   await fourth;
   assert.deepEqual(order, ['third', 'fourth']);
-  assert.deepEqual(governor.stats(), { running: 2, waiting: 0, limit: 2 });
+  assert.deepEqual(governor.stats(), { running: 2, waiting: 0, limit: 2, warm: 0 });
 });
 
 test('refusals of one moment halve what may run once; what ends well gives it back', async () => {
@@ -39,7 +39,10 @@ test('refusals of one moment halve what may run once; what ends well gives it ba
     place.succeeded();
     place[Symbol.dispose]();
   }
-  assert.deepEqual(governor.stats(), { running: 0, waiting: 0, limit: 16 });
+  // Those that were refused are not there; those that ran are.
+  assert.deepEqual(governor.stats(), { running: 0, waiting: 0, limit: 16, warm: 16 });
+  nowMs = 10 * 60_000;
+  assert.equal(governor.stats().warm, 0);
   nowMs = 3000;
   governor.refused();
   assert.equal(governor.stats().limit, 1);
@@ -62,5 +65,5 @@ test('sandboxes are started at a pace; those that are there are used at once', a
   await governor.acquire(never);
   nowMs = 5000;
   await governor.acquire(never);
-  assert.deepEqual(governor.stats(), { running: 3, waiting: 0, limit: 100 });
+  assert.deepEqual(governor.stats(), { running: 3, waiting: 0, limit: 100, warm: 0 });
 });

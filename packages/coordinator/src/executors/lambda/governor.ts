@@ -18,6 +18,8 @@ export interface GovernorStats {
   readonly waiting: number;
   /** What may run now. */
   readonly limit: number;
+  /** Sandboxes that are believed to be idle. */
+  readonly warm: number;
 }
 
 /** A place among those that run. Disposing twice is the same as once. */
@@ -59,7 +61,13 @@ export class Governor {
   }
 
   stats(): GovernorStats {
-    return { running: this.#running, waiting: this.#waiting.length, limit: Math.floor(this.#limit) };
+    const areForgotten = this.#now() - this.#usedMs > idleSandboxMs;
+    return {
+      running: this.#running,
+      waiting: this.#waiting.length,
+      limit: Math.floor(this.#limit),
+      warm: areForgotten ? 0 : Math.max(0, this.#sandboxes - this.#running),
+    };
   }
 
   /** In the order of asking. Rejects with the signal's reason. */

@@ -225,8 +225,11 @@ describe('the answer of a function', () => {
       /A file is damaged/,
     );
     await assert.rejects(read([event({ kind: 'error', error }), last(1)]), /A file is damaged/);
-    const leaving = { code: 'SHUTTING_DOWN', message: 'It stops.', retryable: true } as const;
-    await assert.rejects(read([event({ kind: 'error', error: leaving }), last(1)]), lost);
+    const own = (code: 'CANCELLED' | 'EXECUTOR_TIME_OVER' | 'SHUTTING_DOWN') =>
+      read([event({ kind: 'error', error: { code, message: 'It stops.', retryable: true } }), last(1)]);
+    await assert.rejects(own('CANCELLED'), lost);
+    for (const code of ['EXECUTOR_TIME_OVER', 'SHUTTING_DOWN'] as const)
+      await assert.rejects(own(code), { code });
   });
 });
 

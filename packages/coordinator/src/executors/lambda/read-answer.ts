@@ -2,7 +2,7 @@
  * From the bytes of a function's answer to the events of its splits. A function may die at any byte, and may say what is
  * not so: what does not fit is EXECUTOR_LOST, and only splits that ended before it count.
  */
-import { QueryError } from '@svc/base';
+import { QueryError, type SerializedError } from '@svc/base';
 import { encapsulateHeader } from '@svc/flight/arrow';
 import {
   AnswerCheck,
@@ -60,7 +60,7 @@ export async function* readAnswer(source: AnswerSource): AsyncGenerator<AnswerEv
     }
     const header = decodeEventHeader(frame.header);
     // Kept until the answer's end is here: what is in the spool is known then.
-    if (header.kind === 'error') failure = answeredError(executor, header.error);
+    if (header.kind === 'error') failure = failureOf(executor, header.error);
     else if (check === undefined) throw garbled('it has rows before their schema');
     else yield check.event(header, { header: frame.arrowHeader, body: frame.body });
   }
@@ -70,6 +70,13 @@ export async function* readAnswer(source: AnswerSource): AsyncGenerator<AnswerEv
   if (failure !== undefined) throw failure;
   if (check === undefined) throw garbled('it has no schema');
   check.end();
+}
+
+/** That its time is over only a function can say. */
+function failureOf(executor: string, serialized: SerializedError): QueryError {
+  return serialized.code === 'EXECUTOR_TIME_OVER'
+    ? QueryError.fromSerialized(serialized)
+    : answeredError(executor, serialized);
 }
 
 /** A function that has failed may have put, and counted, what it did not come to name. */
