@@ -208,7 +208,7 @@ describe('a sandbox', () => {
       .then(rowsOfRun);
     setTimeout(() => stop.abort(new QueryError('CANCELLED', 'Enough.')), 200);
     await assert.rejects(reading, /Enough/);
-    assert.deepEqual(lambda.executor.stats(), { running: 0, waiting: 0, limit: 4 });
+    assert.deepEqual(lambda.executor.stats(), { running: 0, waiting: 0, limit: 4, warm: 1 });
   });
 });
 
