@@ -59,8 +59,8 @@ export class StatementPolicies {
 
   constructor(enforcer: PolicyEnforcer, session: Session) {
     this.#enforcer = enforcer;
-    this.#log = new DecisionLog(enforcer, session);
     this.identity = enforcer.identityOf(session);
+    this.#log = new DecisionLog(enforcer, this.identity);
   }
 
   get applied(): AppliedPolicies {

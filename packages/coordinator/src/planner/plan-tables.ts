@@ -14,29 +14,18 @@ export async function planTables(
   signal: AbortSignal,
 ): Promise<readonly FragmentTable[]> {
   return await Promise.all(
-    tables.map((table, index) => {
+    tables.map(async (table, index) => {
       const request = requests[index] ?? { columns: undefined, filters: [] };
-      return table.isGuarded === true
-        ? planGuardedTable(dependencies, table, request, signal)
-        : planTable(dependencies, table, request, signal);
+      if (table.source.kind === 'iceberg') refuseUnsupportedColumns(table, table.source, request);
+      if (table.isGuarded !== true) return await planTable(dependencies, table, request, signal);
+      // What metadata says of rows it says of hidden ones too: they are all read.
+      const { use: _use, ...whole } = request;
+      // Messages name data files, whose paths hold values of their rows.
+      return await planTable(dependencies, table, whole, signal).catch((error: unknown) => {
+        throw guardedError(error);
+      });
     }),
   );
-}
-
-/**
- * What metadata says of rows it says of hidden ones too: they are all read. Messages name data files, whose paths hold values
- * of their rows: only what is about the table's columns is told.
- */
-async function planGuardedTable(
-  dependencies: PlannerDependencies,
-  table: ResolvedTable,
-  { use: _use, ...request }: ScanRequest,
-  signal: AbortSignal,
-): Promise<FragmentTable> {
-  if (table.source.kind === 'iceberg') refuseUnsupportedColumns(table, table.source, request);
-  return await planTable(dependencies, table, request, signal).catch((error: unknown) => {
-    throw guardedError(error);
-  });
 }
 
 async function planTable(
@@ -49,7 +38,6 @@ async function planTable(
   const name = { catalog: table.catalog, schema: table.schema, table: table.table };
   switch (source.kind) {
     case 'iceberg': {
-      refuseUnsupportedColumns(table, source, request);
       const scan = await dependencies.planScan({ ...table, source }, request, signal);
       return { ...name, kind: 'scan', scan, filters: request.filters };
     }

@@ -7,7 +7,8 @@ import type { ScanRequest } from '@svc/sql';
 import type { CatalogDirectory } from '../catalogs/catalog-directory.js';
 import type { FileRelations } from '../files/file-relations.js';
 import type { Session } from '../identity/session.js';
-import { type PolicyEnforcer, policyStamp } from '../policy/policy-enforcer.js';
+import type { PolicyEnforcer } from '../policy/policy-enforcer.js';
+import { wholeStamp } from '../policy/policy-stamp.js';
 import type { PolicyTexts } from '../policy/policy-texts.js';
 import type { Executors } from '../scheduler/executors.js';
 import type { Analyzer } from './analyze.js';
@@ -66,5 +67,6 @@ export interface PolicyApplication {
 export function ownerOf(session: Session, policies: PolicyApplication | undefined): string {
   const { username } = session.identity;
   if (policies === undefined) return username;
-  return `${username} ${hash('sha256', policyStamp(policies.enforcer, session), 'hex').slice(0, 16)}`;
+  const stamp = JSON.stringify(wholeStamp(policies.enforcer, session));
+  return `${username} ${hash('sha256', stamp, 'hex').slice(0, 16)}`;
 }

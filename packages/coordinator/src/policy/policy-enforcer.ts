@@ -46,12 +46,6 @@ const deeds: Readonly<Record<Privilege, string>> = {
   DELETE: 'change',
 };
 
-/** By which engines and plans that are kept are told apart: another role may see other rows. What holds of a plan is in policy-stamp.ts. */
-export function policyStamp(enforcer: PolicyEnforcer, session: Session): string {
-  const { username, roles, isNameVerified } = enforcer.identityOf(session);
-  return JSON.stringify([enforcer.version(), username, [...roles].sort(), isNameVerified]);
-}
-
 /** What both say must hold. */
 export function bothDecisions(first: TableDecision, second: TableDecision | undefined): TableDecision {
   if (second === undefined || second.kind === 'unrestricted' || first.kind === 'refused') return first;

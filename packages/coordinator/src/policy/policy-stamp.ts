@@ -20,7 +20,11 @@ interface Decided {
 
 /** Of what hangs on any rule: lists of what there is. */
 export function wholeStamp(enforcer: PolicyEnforcer, session: Session): PolicyStamp {
-  return { identity: identityText(enforcer, session), version: enforcer.version(), decisions: [] };
+  return {
+    identity: identityText(enforcer.identityOf(session)),
+    version: enforcer.version(),
+    decisions: [],
+  };
 }
 
 /** Whether the same would be decided now. */
@@ -29,9 +33,9 @@ export function isStillSo(
   session: Session,
   { identity, version, decisions }: PolicyStamp,
 ): boolean {
-  if (identityText(enforcer, session) !== identity) return false;
-  if (version !== undefined && version !== enforcer.version()) return false;
   const asked = enforcer.identityOf(session);
+  if (identityText(asked) !== identity) return false;
+  if (version !== undefined && version !== enforcer.version()) return false;
   return decisions.every(
     ({ target, text }) => decisionText(enforcer.decide(asked, target, 'SELECT')) === text,
   );
@@ -41,20 +45,18 @@ export function isStillSo(
 export class DecisionLog {
   readonly #enforcer: PolicyEnforcer;
   readonly #identity: PolicyIdentity;
-  readonly #identityText: string;
   readonly #decided = new Map<string, Decided>();
   #version: string | undefined;
   #isMixed = false;
 
-  constructor(enforcer: PolicyEnforcer, session: Session) {
+  constructor(enforcer: PolicyEnforcer, identity: PolicyIdentity) {
     this.#enforcer = enforcer;
-    this.#identity = enforcer.identityOf(session);
-    this.#identityText = identityText(enforcer, session);
+    this.#identity = identity;
   }
 
   get stamp(): PolicyStamp {
     return {
-      identity: this.#identityText,
+      identity: identityText(this.#identity),
       ...(this.#version !== undefined && { version: this.#version }),
       decisions: [...this.#decided.values()],
     };
@@ -80,8 +82,7 @@ export class DecisionLog {
   }
 }
 
-function identityText(enforcer: PolicyEnforcer, session: Session): string {
-  const { username, roles, isNameVerified } = enforcer.identityOf(session);
+function identityText({ username, roles, isNameVerified }: PolicyIdentity): string {
   return JSON.stringify([username, [...roles].sort(), isNameVerified]);
 }
 

@@ -73,11 +73,10 @@ export class PooledHost {
   /** Prepares the instance for the same owner's next lease: names, data and settings gone, input files kept up to
    * the budget. */
   async reset(): Promise<void> {
-    const used = new Set(this.usedFolders);
-    this.usedFolders.clear();
-    if (used.has('input') && directoryBytes(this.inputDirectory) > this.#keptInputBytes)
+    if (this.usedFolders.has('input') && directoryBytes(this.inputDirectory) > this.#keptInputBytes)
       await emptyFolder(this.inputDirectory);
-    if (used.has('output')) await emptyFolder(this.outputDirectory);
+    if (this.usedFolders.has('output')) await emptyFolder(this.outputDirectory);
+    this.usedFolders.clear();
     if (!this.isReset) await this.process.prepare('reset');
     this.isReset = false;
   }

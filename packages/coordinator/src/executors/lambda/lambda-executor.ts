@@ -105,8 +105,12 @@ class Invocation {
     this.#folder = new SpoolFolder(parts.options.spool, task.request.queryId, parts.held);
   }
 
+  get #partBytes(): number {
+    return this.#parts.options.partBytes ?? defaultPartBytes;
+  }
+
   async start(signal: AbortSignal): Promise<SplitRun> {
-    const { invocationTimeoutMs, partBytes = defaultPartBytes } = this.#parts.options;
+    const { invocationTimeoutMs } = this.#parts.options;
     let events: AsyncGenerator<AnswerEvent, void, undefined> | undefined;
     try {
       const chunks = await this.#invoke(signal, () => {
@@ -118,7 +122,7 @@ class Invocation {
         executor: executorName(this.#parts.options),
         chunks,
         splits: this.#task.request.splits,
-        partBytes,
+        partBytes: this.#partBytes,
         readPart: (part) => this.#folder.readPart(part, link.signal),
         onSummary: (summary) => {
           this.#summary = summary;
@@ -189,7 +193,8 @@ class Invocation {
 
   async #payload(signal: AbortSignal): Promise<Uint8Array> {
     const { options, key } = this.#parts;
-    const { partBytes = defaultPartBytes, inlineBytes = defaultInlineBytes, functionName } = options;
+    const { inlineBytes = defaultInlineBytes, functionName } = options;
+    const partBytes = this.#partBytes;
     const remote = await remoteTask(this.#task, signal);
     const { queryId, owner } = remote.request;
     const order = {
