@@ -9,6 +9,7 @@ import type { FragmentTask, SplitRequest } from '@svc/fragment-fn';
 import type { ObjectStore } from '@svc/lake';
 import { never, rowsOfRun, startLambda, type TestLambda, tableTask, taskOf } from './support/lambda.js';
 import { makeTables, standardTables } from './support/tables.js';
+import { until } from './support/until.js';
 
 const MB = 2 ** 20;
 let lambda: TestLambda;
@@ -45,6 +46,30 @@ describe('a fragment on a function', () => {
     assert.ok(rows.every(([i], index) => i === BigInt(index)));
     assert.ok(lambda.spool.requests.filter((request) => request.startsWith('PUT')).length >= 1);
     assert.equal(lambda.spool.objects.size, 0);
+  });
+
+  it('leaves nothing in the spool when it is given up while its function puts there what it has', async () => {
+    lambda = await startLambda({ executor: { inlineBytes: 0, partBytes: 1_000_000 } });
+    const { spool } = lambda;
+    let isPutting = false;
+    let letGo = () => {};
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    spool.onWrite = async () => {
+      isPutting = true;
+      await held;
+    };
+    const stop = new AbortController();
+    const cut = lambda.executor.start(taskOf('SELECT i FROM range(400000) r(i)'), stop.signal);
+    cut.catch(() => undefined);
+    await until('the function puts a part', () => isPutting);
+    stop.abort(new QueryError('CANCELLED', 'Enough.'));
+    await assert.rejects(cut.then(rowsOfRun), /Enough/);
+    // Its sandbox does not know that nobody listens.
+    letGo();
+    await until('the part is there', () => spool.objects.size > 0);
+    await until('it is removed', () => spool.objects.size === 0);
   });
 
   it('is refused by a function without its key, and taken by one with two', async () => {

@@ -25,4 +25,5 @@ export { SessionStore } from './identity/session-store.js';
 export { lambdaModel, modelLambdaScan } from './scheduler/lambda-cost.js';
 export { maxSplitsPerTask } from './scheduler/split-queue.js';
 export { poolOptions } from './service/pool-options.js';
+export { LateObjects } from './spool/late-objects.js';
 export { startCoordinator } from './start-coordinator.js';

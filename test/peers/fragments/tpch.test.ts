@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { createMetrics } from '@svc/base';
 import { createS3Store } from '@svc/lake';
+import { until } from '../../service/support/until.js';
 import { type Fleet, startFleet } from './fleet.js';
 import type { Questions } from './questioner.js';
 import { servers } from './servers.js';
@@ -58,7 +59,8 @@ describe('TPC-H where every join hands its smaller side to all fragments, howeve
       console.log(`${how}: ${written} bytes were put into the spool for workers`);
       if (inlineBytes === 0) assert.ok(written > 0);
       await answersAll(fleet, 'lambda', ['lambda']);
-      assert.deepEqual(await spooled(), []);
+      // A function that others were sooner than may still put what it has there.
+      await until('the spool is empty', async () => (await spooled()).length === 0, 60_000);
     });
 });
 

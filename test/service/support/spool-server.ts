@@ -2,16 +2,24 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { LateObjects } from '@svc/coordinator';
 import { createS3Signer, createS3Store, type ObjectStore, type S3Access, type S3Signer } from '@svc/lake';
 
 export interface SpoolServer extends AsyncDisposable {
-  readonly spool: { readonly location: string; readonly store: ObjectStore; readonly signer: S3Signer };
+  readonly spool: {
+    readonly location: string;
+    readonly store: ObjectStore;
+    readonly signer: S3Signer;
+    readonly late: LateObjects;
+  };
   /** By bucket and key. */
   readonly objects: Map<string, Buffer>;
   /** Method and path of every request. */
   readonly requests: string[];
   /** Looked at before an object is answered: may change or remove it. */
   onRead: ((path: string) => void) | undefined;
+  /** Waited for before an object is put. */
+  onWrite: (() => Promise<void>) | undefined;
   /** Of requests for which it answers so. */
   statusOf: ((method: string, path: string) => number | undefined) | undefined;
 }
@@ -32,12 +40,15 @@ export async function startSpoolServer(): Promise<SpoolServer> {
       location: 's3://spool-bucket/parts',
       store: createS3Store({ endpoint, access }),
       signer: createS3Signer({ endpoint, access }),
+      late: new LateObjects(),
     },
     objects,
     requests,
     onRead: undefined,
+    onWrite: undefined,
     statusOf: undefined,
     async [Symbol.asyncDispose]() {
+      await told.spool.late.close();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
@@ -55,6 +66,7 @@ export async function startSpoolServer(): Promise<SpoolServer> {
     const status = isSigned ? told.statusOf?.(method, pathname) : 403;
     if (status !== undefined) return void response.writeHead(status).end();
     if (method === 'PUT') {
+      await told.onWrite?.();
       objects.set(pathname, body);
       return void response.writeHead(200, { etag: etagOf(body) }).end();
     }

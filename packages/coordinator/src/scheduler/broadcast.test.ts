@@ -5,6 +5,7 @@ import { QueryError, silentLogger } from '@svc/base';
 import type { EngineMessage } from '@svc/engine';
 import { joinIpcStream } from '@svc/flight/arrow';
 import type { InputRows } from '@svc/fragment-fn';
+import { LateObjects } from '../spool/late-objects.js';
 import type { Spool } from '../spool/spool.js';
 import { Broadcast, type BroadcastRules } from './broadcast.js';
 
@@ -14,8 +15,11 @@ const schema = Buffer.from([0xff, 0xff, 0xff, 0xff, 8, 0, 0, 0, 1, 2, 3, 4, 5, 6
 
 function memorySpool(failing = false) {
   const objects = new Map<string, Uint8Array>();
+  const late = new LateObjects();
+  const written: string[] = [];
   const store = {
     async write(location: string, content: Uint8Array) {
+      written.push(location);
       if (failing) throw new QueryError('STORAGE_ACCESS_DENIED', `denied: ${location}`);
       objects.set(location, content);
     },
@@ -26,7 +30,8 @@ function memorySpool(failing = false) {
   const signer = {
     sign: async (method: string, location: string) => `${method} ${location}`,
   };
-  return { objects, spool: { location: 's3://spool/here/', store, signer } as unknown as Spool };
+  const spool = { location: 's3://spool/here/', store, signer, late };
+  return { objects, written, late, spool: spool as unknown as Spool };
 }
 
 /** Messages of so many bytes, each of which must be given back. */
@@ -144,5 +149,16 @@ describe('the rows of a stage for all fragments', () => {
       (error) =>
         error instanceof QueryError && error.code === 'STORAGE_ERROR' && !error.message.includes('denied'),
     );
+  });
+
+  it('are removed too where storage puts them behind their removal', async () => {
+    const { objects, written, late, spool } = memorySpool(true);
+    const broadcast = broadcastOf({ spool });
+    await assert.rejects(broadcast.fill('s1', schema, messagesOf([900]), never), { code: 'STORAGE_ERROR' });
+    await broadcast.remove();
+    const [location = ''] = written;
+    objects.set(location, schema);
+    await late.close();
+    assert.equal(objects.size, 0);
   });
 });

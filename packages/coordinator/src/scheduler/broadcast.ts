@@ -28,6 +28,8 @@ interface StoredPart extends Omit<InputPart, 'url'> {
 type Held = Pick<EngineMessage, 'header' | 'body'>;
 
 const defaultPartBytes = 8 * 1024 * 1024;
+/** Servers end what they have been sent until then. */
+const lateWriteMs = 30_000;
 /** Of rows that every task has in it, and this process in its memory. */
 const maxInlineBytes = 32 * 1024 * 1024;
 
@@ -101,12 +103,14 @@ export class Broadcast {
       await removeSpooled(spool, this.#locations.splice(0), logger);
   }
 
-  async #put({ store }: Spool, content: Uint8Array, signal: AbortSignal): Promise<void> {
+  async #put(spool: Spool, content: Uint8Array, signal: AbortSignal): Promise<void> {
     const location = `${this.#folder}/rows-${this.#locations.length}`;
     this.#locations.push(location);
     try {
-      await store.write(location, content, { signal });
+      await spool.store.write(location, content, { signal });
     } catch (cause) {
+      // A server that has had all of it may put it there behind what removes it.
+      spool.late.watch(() => removeSpooled(spool, [location], this.#rules.logger), lateWriteMs);
       throwIfAborted(signal);
       // Of the service's own bucket: nothing of it is the user's to know.
       throw new QueryError('STORAGE_ERROR', 'The rows of a stage cannot be put into the spool.', { cause });

@@ -54,7 +54,7 @@ export async function openRemoteExecutors({
       : undefined,
     async close() {
       lambda?.close();
-      await workers?.close();
+      await Promise.all([workers?.close(), spool?.late.close()]);
     },
   };
 }

@@ -5,12 +5,15 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type Config, type Logger, type Metrics, QueryError } from '@svc/base';
 import { createS3Signer, createS3Store, mapConcurrently, type ObjectStore, type S3Signer } from '@svc/lake';
+import { LateObjects } from './late-objects.js';
 
 export interface Spool {
   /** `s3://bucket/prefix`. */
   readonly location: string;
   readonly store: ObjectStore;
   readonly signer: S3Signer;
+  /** What may still be put there when it has been removed. */
+  readonly late: LateObjects;
 }
 
 /** As long as an invocation may take, and its answer be put. */
@@ -28,7 +31,12 @@ export function openSpool(config: Config, metrics: Metrics): Spool | undefined {
     region: config['fragments.spool_region'],
     access: { kind: 'standard' },
   } as const;
-  return { location, store: createS3Store({ ...place, metrics }), signer: createS3Signer(place) };
+  return {
+    location,
+    store: createS3Store({ ...place, metrics }),
+    signer: createS3Signer(place),
+    late: new LateObjects(),
+  };
 }
 
 /** One that nobody else has, below that of the query. */

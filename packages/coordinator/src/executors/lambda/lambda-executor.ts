@@ -97,6 +97,8 @@ class Invocation {
   readonly #folder: SpoolFolder;
   #summary: InvocationSummary | undefined;
   #place: Place | undefined;
+  /** The function may be at work, also when nobody listens to it any more. */
+  #mayRun = false;
   #link = linkAbort();
 
   constructor(parts: InvocationParts, task: FragmentTask) {
@@ -173,10 +175,12 @@ class Invocation {
       try {
         if (order === undefined || performance.now() - order.madeMs > orderMs / 2)
           order = { payload: await this.#payload(signal), madeMs: performance.now() };
+        this.#mayRun = true;
         return await invoker.invoke(order.payload, link());
       } catch (error) {
         this.#link[Symbol.dispose]();
         if (!(error instanceof ThrottledInvocation)) throw error;
+        this.#mayRun = false;
         options.metrics.lambdaThrottles.inc();
         governor.refused();
         if (refusals >= maxThrottles)
@@ -237,7 +241,10 @@ class Invocation {
     place[Symbol.dispose]();
     options.metrics.lambdaInvocations.inc({ outcome });
     if (this.#summary?.isColdStart === true) options.metrics.lambdaColdStarts.inc();
-    await this.#folder.remove(this.#summary?.parts, options.logger);
+    const remove = () => this.#folder.remove(this.#summary?.parts, options.logger);
+    if (this.#mayRun && this.#summary === undefined)
+      options.spool.late.watch(remove, options.invocationTimeoutMs);
+    await remove();
   }
 }
 
