@@ -272,7 +272,9 @@ export class SplitStage implements WorkSource {
       this.#options.count(event.statistics);
       this.#options.metrics.fragmentSplits.inc({ outcome: 'ended' });
       this.#health.praise(task.executor.name);
-      for (const other of this.#tasks.keys()) if (other !== task) other.leaveIfDone();
+      // Seldom: stages have many tasks, and few splits run twice.
+      if (state.runs.length > 1)
+        for (const other of this.#tasks.keys()) if (other !== task) other.leaveIfDone();
       if (this.#queue.isDone) this.#settle?.resolve();
     }
   }

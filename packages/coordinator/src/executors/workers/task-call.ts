@@ -30,6 +30,8 @@ export interface RunOptions {
 
 const pieceBytes = 1024 * 1024;
 const nothing = new Uint8Array(0);
+/** Of every run that ends: one for all, since nobody is told of it. */
+const runOver = new QueryError('CANCELLED', 'The run is over.');
 /** A task of hours, whose tables have credentials of minutes, asks for fewer. */
 const maxRenewals = 10_000;
 
@@ -53,7 +55,7 @@ export async function startRun(options: RunOptions): Promise<SplitRun> {
   const own = linkAbort(signal);
   const read = createReader(options, own);
   const end = () => {
-    own.abort(new QueryError('CANCELLED', 'The run is over.'));
+    own.abort(runOver);
     call[Symbol.dispose]();
   };
   const failure = (caught: unknown): QueryError => {
