@@ -92,6 +92,9 @@ describe('what a catalog demands of readers', () => {
         await assert.rejects(rows(client, sql), refused, JSON.stringify(demand));
     }
     demands.delete('kinds');
+    // Who administers it is told why.
+    const details = service.logRecords().map((record) => String(record['error_detail']));
+    assert.ok(details.some((detail) => detail.includes('not known here: the action "mask-unheard-of"')));
   });
 
   it('makes the hashes of one statement comparable, and those of two not', async () => {

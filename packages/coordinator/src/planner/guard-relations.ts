@@ -105,7 +105,7 @@ export class StatementPolicies {
   }
 
   #applied(target: Target, decision: TableDecision): RestrictedTable | undefined {
-    if (decision.kind === 'refused') throw denied(target, 'SELECT');
+    if (decision.kind === 'refused') throw denied(target, 'SELECT', decision.reason);
     if (decision.kind === 'unrestricted') return undefined;
     for (const name of decision.applied) this.#names.add(name);
     for (const each of [...decision.filters, ...decision.masks.values()])

@@ -200,7 +200,8 @@ async function addTable(state: Resolving, table: ResolvedTable, naming: Naming):
   const target = targetOf(table.catalog, source.loaded.identifier);
   if (policies === undefined) {
     // Nothing here could do what the catalog demands.
-    if (source.loaded.readRestrictions !== undefined) throw denied(target, 'SELECT');
+    if (source.loaded.readRestrictions !== undefined)
+      throw denied(target, 'SELECT', 'the catalog restricts reading, and policies are off');
     addResolved(state.tables, table);
     return;
   }

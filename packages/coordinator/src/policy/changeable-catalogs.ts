@@ -29,7 +29,8 @@ export function changeableCatalogs(
         permit: (target, privilege) => permitChange(enforcer, session, target, privilege),
         permitMaking(target) {
           if (enforcer.isAdmin(identity)) return;
-          if (enforcer.decide(identity, target, 'INSERT').kind === 'refused') throw denied(target, 'INSERT');
+          const decision = enforcer.decide(identity, target, 'INSERT');
+          if (decision.kind === 'refused') throw denied(target, 'INSERT', decision.reason);
         },
         permitDefiner(target) {
           if (!enforcer.isAdmin(identity)) throw denied(target, 'DELETE');
@@ -123,5 +124,7 @@ export function permitChange(
 ): void {
   const identity = enforcer.identityOf(session);
   if (enforcer.isAdmin(identity)) return;
-  if (enforcer.decide(identity, target, privilege).kind !== 'unrestricted') throw denied(target, privilege);
+  const decision = enforcer.decide(identity, target, privilege);
+  if (decision.kind === 'refused') throw denied(target, privilege, decision.reason);
+  if (decision.kind !== 'unrestricted') throw denied(target, privilege);
 }

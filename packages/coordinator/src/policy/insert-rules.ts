@@ -49,7 +49,7 @@ export function permitInsert(
   const { enforcer } = policies;
   const target = targetOf(catalog, table.identifier);
   const decision = enforcer.decide(enforcer.identityOf(session), target, 'INSERT');
-  if (decision.kind === 'refused') throw denied(target, 'INSERT');
+  if (decision.kind === 'refused') throw denied(target, 'INSERT', decision.reason);
 }
 
 /** Throws PERMISSION_DENIED, and POLICY_NOT_APPLICABLE for filters that rows cannot be checked by. */
@@ -65,7 +65,7 @@ export async function insertRules(
     enforcer.decide(enforcer.identityOf(session), target, 'INSERT'),
     enforcer.restrictionsOf?.(table),
   );
-  if (decision.kind === 'refused') throw denied(target, 'INSERT');
+  if (decision.kind === 'refused') throw denied(target, 'INSERT', decision.reason);
   if (!hidesAnything(decision)) return noRules;
   const { filters, applied } = decision;
   const name = `${target.catalog}.${target.schema}.${target.table}`;

@@ -39,10 +39,8 @@ export function permittedCatalogs(
       ): Promise<T> => {
         const loaded = await told(load);
         const target = targetOf(name, loaded.identifier);
-        const isRefused =
-          enforcer.decide(identity, target, 'SELECT').kind === 'refused' ||
-          restrictionsOf?.(loaded)?.kind === 'refused';
-        if (isRefused) throw denied(target, 'SELECT');
+        for (const decision of [enforcer.decide(identity, target, 'SELECT'), restrictionsOf?.(loaded)])
+          if (decision?.kind === 'refused') throw denied(target, 'SELECT', decision.reason);
         return loaded;
       };
       return {

@@ -30,13 +30,18 @@ export function targetOf(catalog: string, { namespace, name }: TableIdentifier):
   return { catalog, schema: schemaName(namespace), table: name };
 }
 
-/** One text for everybody who may not, whatever the reason: it must not tell whether there are policies. */
-export function denied({ catalog, schema, table }: PolicyTarget, privilege: Privilege): QueryError {
+/** One text for everybody who may not, whatever the reason, which is for the log: it must not tell whether there are policies. */
+export function denied(
+  { catalog, schema, table }: PolicyTarget,
+  privilege: Privilege,
+  reason?: string,
+): QueryError {
   const text =
     table === undefined
       ? `${privilege === 'INSERT' ? 'make' : 'drop'} schema ${catalog}.${schema}`
       : `${deeds[privilege]} ${catalog}.${schema}.${table}`;
-  return new QueryError('PERMISSION_DENIED', `You may not ${text}.`);
+  const cause = reason === undefined ? {} : { cause: new Error(reason) };
+  return new QueryError('PERMISSION_DENIED', `You may not ${text}.`, cause);
 }
 
 const deeds: Readonly<Record<Privilege, string>> = {

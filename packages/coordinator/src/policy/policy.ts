@@ -64,7 +64,7 @@ export interface PolicyIdentity {
 
 /** What holds of one table or view for one identity. */
 export type TableDecision =
-  /** `reason` is for the audit log and for admins: nobody else is told more than that he may not. */
+  /** `reason` is for the service's log: users are told no more than that they may not. */
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'unrestricted' }
   /** At least one policy is applied, or was left out for a role of EXCEPT (then without filters and masks). */
