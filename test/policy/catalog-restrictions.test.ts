@@ -209,6 +209,11 @@ describe('at another point of its history', () => {
     assert.equal(await value(client, 'SELECT ssn FROM s.changed'), 'nnn');
     await assert.rejects(then, refused);
     await assert.rejects(rows(client, 'SELECT ssn FROM s.former'), refused);
+    // A filter's name means the column that has it now: then another one had it.
+    const filtered = { kind: 'unary', operator: 'not-null', column: { kind: 'name', name: 'ssn' } } as const;
+    demands.set('changed', { rowFilter: filtered });
+    assert.equal(await value(client, 'SELECT count(*) FROM s.changed'), 1n);
+    await assert.rejects(then, refused);
     // The dropped one's id, and its name is that of another column now.
     demands.set('changed', { actions: { 3: 'mask-alphanum' } });
     await assert.rejects(rows(client, 'SELECT ssn FROM s.changed'), refused);

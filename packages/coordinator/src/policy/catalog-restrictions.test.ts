@@ -109,6 +109,17 @@ describe('restrictions of a catalog', () => {
     assert.equal(decided(added, { read: [old] })?.kind, 'refused');
   });
 
+  test('filter a former point by the columns that their names mean now', () => {
+    const x = { id: 7, name: 'was_x', required: false, type: { kind: 'double' } } as const;
+    const other = { id: 8, name: 'x', required: false, type: { kind: 'double' } } as const;
+    const rowFilter = { kind: 'unary', operator: 'not-null', column: { kind: 'name', name: 'x' } } as const;
+    const then = decided({ rowFilter }, { read: [x, other] });
+    assert.deepEqual(then?.kind === 'restricted' && then.filters[0]?.expression, '("was_x" IS NOT NULL)');
+    assert.equal(decided({ rowFilter }, { read: [other] })?.kind, 'refused');
+    const former = { kind: 'unary', operator: 'not-null', column: { kind: 'name', name: 'was_x' } } as const;
+    assert.equal(decided({ rowFilter: former }, { read: [x, other] })?.kind, 'refused');
+  });
+
   test('hold together with the decision of policies', () => {
     const own = { policy: 'sql:p', expression: 'true' };
     const restricted: TableDecision = {

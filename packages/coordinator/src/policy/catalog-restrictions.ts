@@ -30,8 +30,9 @@ export function catalogRestrictions(
   if (readRestrictions === undefined) return undefined;
   try {
     const { rowFilter } = readRestrictions;
-    const read = fields ?? schemaById(metadata, undefined).fields;
-    const filters = rowFilter === undefined ? [] : [applied(filterOf(rowFilter, read))];
+    const named = schemaById(metadata, undefined).fields;
+    const read = fields ?? named;
+    const filters = rowFilter === undefined ? [] : [applied(filterOf(rowFilter, { named, read }))];
     const masks = masksOf(readRestrictions, { metadata, fields: read, salt });
     return { kind: 'restricted', filters, masks, applied: [label] };
   } catch (error) {

@@ -7,8 +7,15 @@ import { quoteIdentifier } from '@svc/sql';
 import { literalSql } from './catalog-literals.js';
 import { NotUnderstood } from './not-understood.js';
 
+export interface FilteredColumns {
+  /** Of the table as its catalog has it now: what names in the filter mean. */
+  readonly named: readonly NestedField[];
+  /** Of the table as it is read, at a former point too. */
+  readonly read: readonly NestedField[];
+}
+
 /** Throws NotUnderstood. */
-export function filterOf(expression: RestrictionExpression, fields: readonly NestedField[]): string {
+export function filterOf(expression: RestrictionExpression, fields: FilteredColumns): string {
   switch (expression.kind) {
     case 'constant':
       return expression.value ? 'TRUE' : 'FALSE';
@@ -67,11 +74,13 @@ function comparisonSql(
   return `(${operator === 'starts-with' ? '' : 'NOT '}starts_with(${column}, ${literal}))`;
 }
 
-/** Whole columns only. Names are compared exactly: the catalog knows how it spells them. */
-function fieldOf(column: RestrictedColumn, fields: readonly NestedField[]): NestedField {
-  const field = fields.find((each) =>
-    column.kind === 'id' ? each.id === column.id : each.name === column.name,
-  );
+/**
+ * Whole columns only. Names are compared exactly: the catalog knows how it spells them. What had the name at a former point
+ * may be another column.
+ */
+function fieldOf(column: RestrictedColumn, { named, read }: FilteredColumns): NestedField {
+  const id = column.kind === 'id' ? column.id : named.find(({ name }) => name === column.name)?.id;
+  const field = read.find((each) => each.id === id);
   if (field === undefined) throw new NotUnderstood('a row filter on what is not a column of the table');
   return field;
 }
