@@ -2,16 +2,11 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { LateObjects } from '@svc/coordinator';
-import { createS3Signer, createS3Store, type ObjectStore, type S3Access, type S3Signer } from '@svc/lake';
+import { type LambdaExecutorOptions, LateObjects } from '@svc/coordinator';
+import { createS3Signer, createS3Store, type S3Access } from '@svc/lake';
 
 export interface SpoolServer extends AsyncDisposable {
-  readonly spool: {
-    readonly location: string;
-    readonly store: ObjectStore;
-    readonly signer: S3Signer;
-    readonly late: LateObjects;
-  };
+  readonly spool: LambdaExecutorOptions['spool'];
   /** By bucket and key. */
   readonly objects: Map<string, Buffer>;
   /** Method and path of every request. */

@@ -1,7 +1,7 @@
 /**
- * What a function that is not listened to any more still puts into the spool: Lambda does not end it with its call. What it
- * may have put is removed again and again, ever more seldom, until it must have ended; what a coordinator that dies leaves
- * goes by the bucket's own rule.
+ * What comes into the spool behind its removal: a function that is not listened to any more runs on, since Lambda does not end
+ * it with its call, and storage may end a put that was cut. It is removed again and again, ever more seldom, until nothing
+ * more can come; what a coordinator that dies leaves goes by the bucket's own rule.
  */
 import { delay } from '@svc/base';
 
