@@ -99,6 +99,34 @@ describe('splits of a stage', () => {
     assert.equal(queue.end(late, 10), false);
   });
 
+  it('of an executor that does not answer run elsewhere at once, all of them, and once', () => {
+    let now = 0;
+    let isSilent = false;
+    const a: FragmentExecutor = Object.defineProperty(executor('a'), 'isSilent', { get: () => isSilent });
+    const [b, c] = [executor('b'), executor('c')];
+    const all = [a, b, c];
+    const queue = new SplitQueue(splits(30), () => now);
+    const taken = [];
+    for (let next = queue.take([a], all); next !== undefined; next = queue.take([a], all))
+      taken.push(...next.states);
+    now = 100;
+    assert.equal(queue.take([b], all), undefined);
+    isSilent = true;
+    const again = [];
+    for (; now < 10_000; now += 100) again.push(...(queue.take(all, all)?.states ?? []));
+    assert.deepEqual(again, taken);
+    for (const state of again) {
+      assert.deepEqual(
+        state.runs.map((run) => run.executor.name),
+        ['a', 'b'],
+      );
+      queue.leave(state, 'b');
+    }
+    for (; now < 11_000; now += 100) assert.equal(queue.take([a], all), undefined);
+    for (const state of taken) assert.equal(queue.end(state, 1), true);
+    assert.equal(queue.isDone, true);
+  });
+
   it('that have left are to be run again, unless they run elsewhere or have ended', () => {
     const a = executor('a');
     const queue = new SplitQueue(splits(1), () => 0);

@@ -21,8 +21,8 @@ export interface SplitState {
   readonly split: FragmentSplit;
   readonly place: number;
   status: 'pending' | 'running' | 'done';
-  /** Executors that run it now. */
-  readonly runs: { readonly executor: string; readonly sinceMs: number }[];
+  /** Where it runs now. */
+  readonly runs: { readonly executor: FragmentExecutor; readonly sinceMs: number }[];
   /** Tasks it has been in. */
   attempts: number;
   readonly failures: Record<CountedFailure, number>;
@@ -88,7 +88,7 @@ export class SplitQueue {
       if (state.status === 'pending') this.#pending -= 1;
       state.status = 'running';
       state.attempts += 1;
-      state.runs.push({ executor: taken.executor.name, sinceMs });
+      state.runs.push({ executor: taken.executor, sinceMs });
       this.#running.add(state);
     }
     return taken;
@@ -108,7 +108,7 @@ export class SplitQueue {
 
   /** It does not run there any more. Unless it has ended, or runs elsewhere, it is to be run again. */
   leave(state: SplitState, executor: string): void {
-    const index = state.runs.findIndex((run) => run.executor === executor);
+    const index = state.runs.findIndex((run) => run.executor.name === executor);
     if (index !== -1) state.runs.splice(index, 1);
     if (state.status !== 'running' || state.runs.length > 0) return;
     state.status = 'pending';
@@ -150,24 +150,37 @@ export class SplitQueue {
     return this.#placed;
   }
 
-  /** A split that one executor has had for too long, for another one. Functions of one name are many. */
+  /** A split of an executor that may have been lost with it, or that has had it for too long, for another one. */
   #takeLate(free: readonly FragmentExecutor[]) {
-    const allowed = Math.max(twiceAtLeast, Math.ceil(this.#states.length / twiceShare));
     const now = this.#elapsed();
-    if (this.#durationsMs.length === 0 || this.#twice >= allowed) return undefined;
     if (now - this.#lateAskedMs < lateEveryMs) return undefined;
     this.#lateAskedMs = now;
-    const lateMs = Math.max(leastLateMs, lateFactor * median(this.#durationsMs));
+    const lateMs = this.#lateMs();
     for (const state of this.#running) {
       const [run, ...more] = state.runs;
-      if (run === undefined || more.length > 0 || now - run.sinceMs < lateMs) continue;
-      const executor = free.find(({ kind, name }) => kind === 'lambda' || name !== run.executor);
+      if (run === undefined || more.length > 0) continue;
+      const isSilent = run.executor.isSilent === true;
+      if (!isSilent && now - run.sinceMs < lateMs) continue;
+      const executor = free.find((each) => isElsewhere(each, run.executor));
       if (executor === undefined) continue;
-      this.#twice += 1;
+      // What is not answered for is no guess, and happens to a few workers: it needs no bound.
+      if (!isSilent) this.#twice += 1;
       return { executor, states: [state] };
     }
     return undefined;
   }
+
+  /** How long a split may take; forever where others have not told, or as many as may have been run twice. */
+  #lateMs(): number {
+    const allowed = Math.max(twiceAtLeast, Math.ceil(this.#states.length / twiceShare));
+    if (this.#durationsMs.length === 0 || this.#twice >= allowed) return Number.POSITIVE_INFINITY;
+    return Math.max(leastLateMs, lateFactor * median(this.#durationsMs));
+  }
+}
+
+/** Functions of one name are many. */
+function isElsewhere({ kind, name, isSilent }: FragmentExecutor, other: FragmentExecutor): boolean {
+  return kind === 'lambda' || (name !== other.name && isSilent !== true);
 }
 
 interface Placed {

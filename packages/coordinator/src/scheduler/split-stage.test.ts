@@ -208,6 +208,24 @@ describe('a worker', () => {
   });
 });
 
+describe('workers of which one stops answering', () => {
+  it('run its splits again where there is a place, and do not wait for it', async () => {
+    const on = scheduler();
+    const frozen = fakeExecutor({ name: 'worker a', slots: 1, delayMs: () => 60_000 });
+    const silent = Object.defineProperty({ ...frozen }, 'isSilent', { get: () => frozen.tasks.length > 0 });
+    const other = fakeExecutor({ name: 'worker b', slots: 1 });
+    const afterTask = () => {
+      on.clock.nowMs += 100;
+    };
+    assert.equal(await runStage(on, { executors: [silent, other], splits: 8, afterTask }), 8);
+    assert.equal(frozen.tasks.length, 1);
+    assert.equal(frozen.open, 0);
+    const again = frozen.tasks.flat();
+    assert.ok(again.length > 0);
+    for (const id of again) assert.ok(other.tasks.flat().includes(id));
+  });
+});
+
 describe('rows that find no room', () => {
   const bodyBytes = 1000;
 

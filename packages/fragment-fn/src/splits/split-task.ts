@@ -52,6 +52,8 @@ export interface FragmentExecutor {
   readonly kind: 'local' | 'workers' | 'lambda';
   /** Fragments that it runs beside each other. */
   readonly slots: number;
+  /** It does not answer when asked how it is: what it runs may never end. Absent where nobody asks. */
+  readonly isSilent?: boolean;
   /** Resolves when the schema of the answer is known. Throws as `SplitRun.events`; then nothing is left behind. */
   start(task: FragmentTask, signal: AbortSignal): Promise<SplitRun>;
 }

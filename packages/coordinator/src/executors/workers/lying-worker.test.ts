@@ -211,6 +211,21 @@ describe('what a worker answers', () => {
       while (!isEnded) await new Promise((resolve) => setTimeout(resolve, 10));
     });
 
+  it('is missed when it was asked how it is', async () => {
+    const away = createWorkerExecutor(parseWorkerAddress('127.0.0.1:1'), {
+      ...{ coordinator: 'coordinator-1', key, now: Date.now, stallMs: 500, heartbeatTimeoutMs: 500 },
+    });
+    try {
+      assert.equal(away.isSilent, false);
+      await assert.rejects(away.heartbeat(), { code: 'EXECUTOR_LOST' });
+      assert.equal(away.isSilent, true);
+    } finally {
+      away.close();
+    }
+    await executor.heartbeat();
+    assert.equal(executor.isSilent, false);
+  });
+
   it('is not missed by who does not read', async () => {
     answer = async function* () {
       yield* [start, rows(), end(), end({ split: 2, rowCount: 0n })];

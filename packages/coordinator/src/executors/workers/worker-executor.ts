@@ -56,6 +56,7 @@ export function createWorkerExecutor(address: WorkerAddress, options: WorkerExec
     keepalive: { timeMs: 10_000, timeoutMs: 10_000 },
   });
   let facts: KnownFacts | undefined;
+  let isSilent = false;
   let running = 0;
   const onIdle = new Set<() => void>();
   const leave = () => {
@@ -74,9 +75,11 @@ export function createWorkerExecutor(address: WorkerAddress, options: WorkerExec
       });
       const claims = await verifyFacts(Buffer.from(answer).toString('latin1'), { coordinator, id }, signing);
       facts = readFacts(claims);
+      isSilent = false;
       return facts;
     } catch (caught) {
       throwIfAborted(signal);
+      isSilent = true;
       throw lostBy(name, caught);
     }
   };
@@ -104,6 +107,9 @@ export function createWorkerExecutor(address: WorkerAddress, options: WorkerExec
     kind: 'workers',
     get slots() {
       return facts?.slots ?? 0;
+    },
+    get isSilent() {
+      return isSilent;
     },
     get facts() {
       return facts;
