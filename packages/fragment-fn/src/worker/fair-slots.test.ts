@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import { QueryError } from '@svc/base';
 import { FairSlots } from './fair-slots.js';
 import { UsedIds } from './used-ids.js';
 
 const never = new AbortController().signal;
+/** Deadlines alone do not keep a process alive. */
+const awake = setInterval(() => {}, 1000);
+after(() => clearInterval(awake));
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('slots', () => {
