@@ -1,0 +1,3 @@
+#!/usr/bin/env node
+// `npm ci` links a command only to a file that is there before anything is built; otherwise `npx svc` would mean the registry's.
+import '../dist/bundle/main.mjs';
