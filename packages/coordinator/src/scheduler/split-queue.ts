@@ -74,14 +74,18 @@ export class SplitQueue {
 
   /**
    * Splits for one of the free executors, marked as running there. They are placed on all executors, whether these are left
-   * alone for a while or not.
+   * alone for a while or not; one that does not answer gets some when nobody else is free.
    */
   take(
     free: readonly FragmentExecutor[],
     all: readonly FragmentExecutor[],
     usable = all,
   ): { readonly executor: FragmentExecutor; readonly states: readonly SplitState[] } | undefined {
-    const taken = this.#pending > 0 ? this.#takePending(free, all, usable) : this.#takeLate(free);
+    const answering = free.filter(({ isSilent }) => isSilent !== true);
+    const taken =
+      this.#pending > 0
+        ? this.#takePending(answering.length > 0 ? answering : free, all, usable)
+        : this.#takeLate(answering);
     if (taken === undefined) return undefined;
     const sinceMs = this.#elapsed();
     for (const state of taken.states) {
@@ -161,7 +165,8 @@ export class SplitQueue {
       if (run === undefined || more.length > 0) continue;
       const isSilent = run.executor.isSilent === true;
       if (!isSilent && now - run.sinceMs < lateMs) continue;
-      const executor = free.find((each) => isElsewhere(each, run.executor));
+      // Functions of one name are many.
+      const executor = free.find(({ kind, name }) => kind === 'lambda' || name !== run.executor.name);
       if (executor === undefined) continue;
       // What is not answered for is no guess, and happens to a few workers: it needs no bound.
       if (!isSilent) this.#twice += 1;
@@ -176,11 +181,6 @@ export class SplitQueue {
     if (this.#durationsMs.length === 0 || this.#twice >= allowed) return Number.POSITIVE_INFINITY;
     return Math.max(leastLateMs, lateFactor * median(this.#durationsMs));
   }
-}
-
-/** Functions of one name are many. */
-function isElsewhere({ kind, name, isSilent }: FragmentExecutor, other: FragmentExecutor): boolean {
-  return kind === 'lambda' || (name !== other.name && isSilent !== true);
 }
 
 interface Placed {

@@ -131,8 +131,7 @@ export class SplitStage implements WorkSource {
     if (rows.isFull && this.#queue.hasPending) return undefined;
     const mine = free.filter((executor) => this.#health.mayUse(executor));
     if (mine.length === 0) return undefined;
-    const answering = mine.filter(({ isSilent }) => isSilent !== true);
-    const taken = this.#queue.take(answering.length > 0 ? answering : mine, this.executors(), this.#usable());
+    const taken = this.#queue.take(mine, this.executors(), this.#usable());
     if (taken === undefined) return undefined;
     this.#running += 1;
     this.#idleSinceMs = undefined;
