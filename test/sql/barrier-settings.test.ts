@@ -1,7 +1,7 @@
 /** What is set before a statement that reads through barriers: what they cost is paid only where somebody could tell. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { executionSettings, readPlan } from '@svc/sql';
+import { executionSettings, readPlan, showsGatheredOrder } from '@svc/sql';
 import { openStageOracle, type StageOracle } from './stage-oracle.js';
 
 const guarded = '(SELECT id, k, CASE WHEN k > 3 THEN v END AS v FROM a WHERE id % 2 = 0 OFFSET 0)';
@@ -54,6 +54,31 @@ describe('a statement that reads through a barrier', () => {
     assert.deepEqual(settingsOf(`SELECT * FROM (SELECT * FROM ${guarded} LIMIT 50) x JOIN b USING (k)`), [
       withoutJoinFilters,
     ]);
+  });
+
+  it('shows in what order rows were gathered for a correlated subquery, unless that is lost', () => {
+    const isIn = '(SELECT id, k, v FROM a WHERE id % 2 = 0 AND k IN (SELECT k FROM b) OFFSET 0)';
+    const exists =
+      '(SELECT id, k, v FROM a WHERE EXISTS (SELECT 1 FROM b WHERE b.k = a.k AND a.id > b.w) OFFSET 0)';
+    const shows = (sql: string) => showsGatheredOrder(readPlan(oracle.planText(sql)));
+    for (const sql of [
+      `SELECT id FROM ${exists}`,
+      `SELECT k, count(*) FROM ${exists} GROUP BY k`,
+      `SELECT k, count(*) FROM (SELECT DISTINCT k FROM ${exists}) GROUP BY k`,
+      `SELECT list(id) FROM ${exists}`,
+      `SELECT id FROM ${exists} UNION ALL SELECT 1`,
+    ]) {
+      assert.equal(shows(sql), true, sql);
+      assert.ok(!settingsOf(sql).includes(inAnyOrder), sql);
+    }
+    for (const sql of [
+      `SELECT id FROM ${isIn}`,
+      `SELECT k, count(*) FROM ${isIn} GROUP BY k`,
+      `SELECT count(*), sum(id) FROM ${exists}`,
+      `SELECT id FROM ${exists} ORDER BY id`,
+      `SELECT k, count(*) AS n FROM ${exists} GROUP BY k ORDER BY k`,
+    ])
+      assert.equal(shows(sql), false, sql);
   });
 
   it('answers the same with them', () => {

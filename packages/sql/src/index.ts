@@ -30,6 +30,7 @@ export {
   planQuery,
   planSettingStatements,
   serializeQuery,
+  showsGatheredOrder,
   stubScan,
 } from './plan/plan-settings.js';
 export { readPlan } from './plan/read-plan.js';

@@ -57,6 +57,7 @@ async function stagesOf(sql: string, filter: string, guardMode: 'plain' | 'barri
     policySql({
       ...{
         isBarrier,
+        isOrdered: false,
         hidden: hiddenName(people),
         alias: 'people',
         columns,

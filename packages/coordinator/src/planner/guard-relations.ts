@@ -198,22 +198,24 @@ async function makeView({
     table,
     columns: columns.map((column) => column.name),
   });
-  const textOf = (isBarrier: boolean): string =>
+  const textOf = (how: { readonly isBarrier: boolean; readonly isOrdered: boolean }): string =>
     policySql({
       hidden: hiddenName({ catalog, schema, table: viewName }),
       alias: table,
-      ...{ columns, isBarrier, ...compiled },
+      ...{ columns, ...how, ...compiled },
     });
   return {
     usesStatementValues: compiled.usesStatementValues,
     view: {
       ...(placed ?? { catalog, schema, table: viewName }),
       columns: columns.map((column) => column.name),
-      sql: textOf(true),
+      sql: textOf({ isBarrier: true, isOrdered: false }),
       guard: {
         isPolicy: true,
         ...(shown !== undefined && { shown }),
-        ...(!compiled.hasSubquery && { plainSql: textOf(false) }),
+        ...(compiled.hasSubquery
+          ? { orderedSql: textOf({ isBarrier: true, isOrdered: true }) }
+          : { plainSql: textOf({ isBarrier: false, isOrdered: false }) }),
       },
     },
   };

@@ -297,7 +297,7 @@ export async function planQuery(dependencies: PlannerDependencies, options: Plan
     policies: bound.policies,
     fragment: {
       ...engineSession(bound.tables, settings),
-      views: fragmentViews(bound.views, guardMode),
+      views: fragmentViews(bound.views, guardMode, stub.showsGatheredOrder),
       protocolVersion: fragmentProtocolVersion,
       fragmentId: 0,
       lane: statementLane(options.query),

@@ -37,6 +37,7 @@ import {
   type ScanFilter,
   type ScanRequest,
   scanRequests,
+  showsGatheredOrder,
 } from '@svc/sql';
 import type { SessionSettings } from '../identity/session-settings.js';
 import { engineSchemaName } from '../information-schema/names.js';
@@ -54,6 +55,8 @@ export interface StubPlan {
   readonly withoutPushdown: string | undefined;
   /** Statements to be run before the statement itself. */
   readonly settings: readonly string[];
+  /** Its rows come in the order in which the engine gathered those of a correlated subquery. */
+  readonly showsGatheredOrder: boolean;
   /** The statement answers these columns of its only table, all rows and nothing else. */
   readonly wholeColumns: readonly string[] | undefined;
   /** Where it was asked for, and is understood. */
@@ -95,7 +98,7 @@ export interface StubPlanOptions {
 const everything: ScanRequest = { columns: undefined, filters: [] };
 const nothingKnown = {
   ...{ joinKeys: [], withoutPushdown: undefined, settings: [], wholeColumns: undefined },
-  ...{ kept: undefined, guardProblem: undefined, guards: undefined },
+  ...{ kept: undefined, guardProblem: undefined, guards: undefined, showsGatheredOrder: true },
 };
 
 /**
@@ -137,6 +140,7 @@ export async function planOnStubs(options: StubPlanOptions): Promise<StubPlan> {
   return {
     ...{ description, requests, joinKeys: keys, settings, wholeColumns, kept },
     withoutPushdown: undefined,
+    showsGatheredOrder: showsGatheredOrder(pushdown.plan),
     ...(await checkGuards(options, pushdown.plan, stubs)),
   };
 }

@@ -33,6 +33,8 @@ export interface ResolvedView extends FragmentView {
 export interface ViewGuard {
   /** For statements of which nothing can tell of a hidden row, in whatever order it is computed; absent: none is one. */
   readonly plainSql?: string;
+  /** Answers rows in the table's order, whatever the engine does to apply the policies; absent: it is kept anyway. */
+  readonly orderedSql?: string;
   /** Of a policy, which means the same in every session; and not of a view of its definer. */
   readonly isPolicy: boolean;
   /** What its reader knows it by, where its own name is hidden. */
@@ -45,10 +47,18 @@ export function hasBarrier({ guard }: ResolvedView, mode: GuardMode): boolean {
   return guard !== undefined && (mode === 'barrier' || guard.plainSql === undefined);
 }
 
-export function fragmentViews(views: readonly ResolvedView[], mode: GuardMode): readonly FragmentView[] {
+/** With `isOrdered`, in the order of their tables: for running a statement that shows it, not for planning. */
+export function fragmentViews(
+  views: readonly ResolvedView[],
+  mode: GuardMode,
+  isOrdered = false,
+): readonly FragmentView[] {
   return views.map(({ catalog, schema, table, columns, sql, guard }) => {
-    const plain = mode === 'plain' ? guard?.plainSql : undefined;
-    return { catalog, schema, table, columns, sql: plain ?? (guard === undefined ? sql : withBarrier(sql)) };
+    const relation = { catalog, schema, table, columns };
+    if (guard === undefined) return { ...relation, sql };
+    if (mode === 'plain' && guard.plainSql !== undefined) return { ...relation, sql: guard.plainSql };
+    const ordered = isOrdered ? guard.orderedSql : undefined;
+    return { ...relation, sql: withBarrier(ordered ?? sql) };
   });
 }
 
@@ -68,10 +78,20 @@ export interface PolicyViewParts {
   readonly masks: ReadonlyMap<string, string>;
   /** Whether the engine is to take structs for whole: else it computes casts of their fields before any filter. */
   readonly isBarrier: boolean;
+  /** Whether rows are to come in the table's order although the engine may lose it: it costs a sort of what is seen. */
+  readonly isOrdered: boolean;
 }
 
 /** Filters and masks see the table's own values; a mask has its column's type. */
-export function policySql({ hidden, alias, columns, filters, masks, isBarrier }: PolicyViewParts): string {
+export function policySql({
+  hidden,
+  alias,
+  columns,
+  filters,
+  masks,
+  isBarrier,
+  isOrdered,
+}: PolicyViewParts): string {
   const list = columns.map((each) => {
     const column = quoteIdentifier(each.name);
     const mask = masks.get(each.name.toLowerCase());
@@ -80,8 +100,11 @@ export function policySql({ hidden, alias, columns, filters, masks, isBarrier }:
     return isBarrier && isStruct(each) ? `${wholeStruct(value)} AS ${column}` : value;
   });
   const from = [hidden.catalog, hidden.schema, hidden.table].map(quoteIdentifier).join('.');
-  const where = filters.length === 0 ? '' : ` WHERE ${filters.map((filter) => `(${filter})`).join(' AND ')}`;
-  return `SELECT ${list.join(', ')} FROM ${from} AS ${quoteIdentifier(alias)}${where}`;
+  const text = `SELECT ${list.join(', ')} FROM ${from} AS ${quoteIdentifier(alias)}`;
+  const condition = filters.map((filter) => `(${filter})`).join(' AND ');
+  if (!isOrdered) return condition === '' ? text : `${text} WHERE ${condition}`;
+  // QUALIFY is WHERE above the numbers, which are of the table's rows so; names in it mean columns before what masks make of them.
+  return `${text}${condition === '' ? '' : ` QUALIFY ${condition}`} ORDER BY row_number() OVER ()`;
 }
 
 /** For a view whose own text is anything, and which answers these columns. */

@@ -81,7 +81,7 @@ export async function validatePolicy(
       hidden: protectedTable,
       alias: table,
       columns,
-      isBarrier: false,
+      ...{ isBarrier: false, isOrdered: false },
       filters: masked === undefined ? [sql] : [],
       masks: new Map(masked === undefined ? [] : [[masked.name.toLowerCase(), sql]]),
     });

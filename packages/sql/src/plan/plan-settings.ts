@@ -51,7 +51,7 @@ export function executionSettings(plan: PlanNode | undefined): readonly string[]
   if (plan === undefined) return [withoutJoinFilters];
   return [
     ...(picksBelowJoin(plan, false) ? [withoutJoinFilters] : []),
-    ...(hasBarrier(plan) && isOrderLost(plan) ? [inAnyOrder] : []),
+    ...(hasBarrier(plan) && isOrderLost(plan) && !showsGatheredOrder(plan) ? [inAnyOrder] : []),
   ];
 }
 
@@ -74,17 +74,37 @@ function picksRows(node: PlanNode): boolean {
   }
 }
 
+/**
+ * Whether the order in which a correlated subquery's outer rows are gathered shows. DuckDB 1.5.5 gathers them thread by thread, and
+ * takes them for as many as they are: rows that the subquery then leaves out have a say in the order of the others.
+ */
+export function showsGatheredOrder(plan: PlanNode): boolean {
+  return hasCorrelation(plan) && !isOrderLost(plan, { groupsShow: true });
+}
+
+function hasCorrelation(node: PlanNode): boolean {
+  return (node.kind === 'join' && node.delimColumns.length > 0) || inputsOf(node).some(hasCorrelation);
+}
+
 function hasBarrier(node: PlanNode): boolean {
   return isBarrier(node) || inputsOf(node).some(hasBarrier);
 }
 
+interface OrderUse {
+  readonly isLostAbove?: boolean;
+  /** Groups come in the order of their first rows, which counts. */
+  readonly groupsShow?: boolean;
+}
+
 /** Whether no scan's rows come in their order to whom they are answered, or to what picks some by it. */
-function isOrderLost(node: PlanNode, isLostAbove = false): boolean {
-  const below = (isLost: boolean) => inputsOf(node).every((input) => isOrderLost(input, isLost));
+function isOrderLost(node: PlanNode, { isLostAbove = false, groupsShow = false }: OrderUse = {}): boolean {
+  const below = (isLost: boolean) =>
+    inputsOf(node).every((input) => isOrderLost(input, { isLostAbove: isLost, groupsShow }));
   switch (node.kind) {
     case 'aggregate':
       return below(
-        node.aggregates.every((each) => each.kind === 'aggregate' && exactAggregates.has(each.name)),
+        (isLostAbove || !groupsShow || node.groups.length === 0) &&
+          node.aggregates.every((each) => each.kind === 'aggregate' && exactAggregates.has(each.name)),
       );
     case 'order':
     case 'top-n':
@@ -95,7 +115,9 @@ function isOrderLost(node: PlanNode, isLostAbove = false): boolean {
     case 'recursive-cte':
       return below(false);
     case 'materialized-cte':
-      return isOrderLost(node.definition) && isOrderLost(node.child, isLostAbove);
+      return (
+        isOrderLost(node.definition, { groupsShow }) && isOrderLost(node.child, { isLostAbove, groupsShow })
+      );
     case 'distinct':
       return below(isLostAbove && !node.on);
     case 'limit':
