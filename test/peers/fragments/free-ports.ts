@@ -1,16 +1,23 @@
-import { type AddressInfo, createServer, type Server } from 'node:net';
+import { randomInt } from 'node:crypto';
+import { createServer } from 'node:net';
 
-/** Ports of loopback that nobody listens on, all different. */
+/** Below those that the kernel gives to connections and to who asks for any: nobody comes by one of these by chance. */
+const [lowest, highest] = [20_000, 32_768];
+
+/** Ports of loopback that nobody listens on, all different. They may be used, left, and used again. */
 export async function freePorts(count: number): Promise<readonly number[]> {
-  const held = await Promise.all(Array.from({ length: count }, listen));
-  const ports = held.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(held.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
+  const found = new Set<number>();
+  while (found.size < count) {
+    const port = randomInt(lowest, highest);
+    if (await isFree(port)) found.add(port);
+  }
+  return [...found];
 }
 
-function listen(): Promise<Server> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => resolve(server));
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
   });
 }

@@ -98,9 +98,14 @@ export async function openTwoWorlds(options: TwoWorldsOptions): Promise<TwoWorld
         sessions.clear();
       let last: Answer = { said: '', bytes: '' };
       for (const call of attacked.calls) {
-        const [quiet, loud] = await Promise.all([answer(first, call), answer(second, call)]);
+        const ask = () => Promise.all([answer(first, call), answer(second, call)]);
+        const isSame = (quiet: Answer, loud: Answer) =>
+          isEqual(quiet, loud) || (isReordered && isEqualSet(call, quiet, loud));
+        let [quiet, loud] = await ask();
+        for (let tries = 1; tries < maxTries && picksOne(call) && !isSame(quiet, loud); tries++)
+          [quiet, loud] = await ask();
         last = quiet;
-        if (isEqual(quiet, loud) || (isReordered && isEqualSet(call, quiet, loud))) continue;
+        if (isSame(quiet, loud)) continue;
         const difference = {
           schema,
           attack: attacked.attack,
@@ -118,6 +123,14 @@ export async function openTwoWorlds(options: TwoWorldsOptions): Promise<TwoWorld
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Of what depends on which thread or split is the first. What is hidden would tell the worlds apart each time. */
+const maxTries = 10;
+
+/** Whether it picks one of rows that are equal to it, as all are by a masked column. */
+function picksOne(call: Call): boolean {
+  return 'sql' in call && /\b(arg_(max|min)|(max|min)_by)\(/i.test(call.sql);
 }
 
 function isEqual(quiet: Answer, loud: Answer): boolean {
