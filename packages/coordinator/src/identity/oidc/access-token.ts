@@ -39,8 +39,11 @@ export interface AccessTokensOptions {
   readonly now: () => number;
 }
 
-/** How often a key that is not known makes the keys be loaded again. */
-const cooldownMs = { client: 30_000, provider: 1000 } as const;
+/**
+ * How often a key that is not known makes the keys be loaded again. A token from the provider itself needs no limit: it
+ * has cost the provider a request already, and keys loaded a moment ago may be those from before they changed.
+ */
+const cooldownMs = { client: 30_000, provider: 0 } as const;
 
 export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
   const { metadata, keySet, algorithms, clockSkewSecs, now } = options;

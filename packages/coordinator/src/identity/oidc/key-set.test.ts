@@ -42,7 +42,6 @@ describe('keys of the provider', () => {
     provider.publicKeys = [next.jwk];
     const access_token = await provider.sign({}, { key: next });
     provider.answers.token = json({ access_token, token_type: 'bearer', expires_in: 60 });
-    test.steady.advance(1000);
     const { identity } = await test.identity.signIn('ada', 'right', originOf());
     assert.equal(identity.username, 'ada');
   });
