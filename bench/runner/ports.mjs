@@ -1,15 +1,4 @@
-import { connect, createServer } from 'node:net';
-
-/** A port of the loopback address that nobody listens on. */
-export function freePort() {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
-}
+import { connect } from 'node:net';
 
 /** Whether somebody accepts connections there. */
 export function accepts(port) {

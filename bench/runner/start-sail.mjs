@@ -1,7 +1,8 @@
 // Sail's Flight SQL server, the peer that answers the same statements over the same files.
 import { spawn } from 'node:child_process';
+import { freePort } from '../../scripts/support/free-ports.mjs';
 import { endGroupWithUs, killGroup } from '../../scripts/support/run-command.mjs';
-import { accepts, freePort } from './ports.mjs';
+import { accepts } from './ports.mjs';
 
 const startTimeoutMs = 30_000;
 

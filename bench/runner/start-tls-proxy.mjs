@@ -4,8 +4,9 @@ import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { makeCertificate } from '../../scripts/peers/certificate.mjs';
+import { freePort } from '../../scripts/support/free-ports.mjs';
 import { endGroupWithUs, killGroup } from '../../scripts/support/run-command.mjs';
-import { accepts, freePort } from './ports.mjs';
+import { accepts } from './ports.mjs';
 
 const startTimeoutMs = 10_000;
 

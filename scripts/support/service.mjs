@@ -1,8 +1,8 @@
 // Starts the built service as a user would, on free ports and with a folder of its own, and stops it again.
 import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import path from 'node:path';
+import { freeNeighbours, freePort } from './free-ports.mjs';
 import { descendantsOf, isAlive, processesUsing } from './process-tree.mjs';
 import { endGroupWithUs, killGroup } from './run-command.mjs';
 
@@ -18,7 +18,9 @@ const pollMs = 50;
  */
 export async function startService({ root, folder, settings = {}, user }) {
   mkdirSync(folder, { recursive: true });
-  const [flightPort, metricsPort] = await freePorts();
+  const flightPort = await freePort();
+  // The status has the port after that of the metrics.
+  const [metricsPort] = await freeNeighbours(2);
   const dataFolder = path.join(folder, 'data');
   const config = path.join(folder, 'svc.toml');
   writeFileSync(
@@ -127,27 +129,6 @@ async function goneWithin(list, ms) {
     left = list();
   }
   return left;
-}
-
-/** A free port for Flight, and a pair of neighbours for metrics and status. */
-async function freePorts() {
-  for (;;) {
-    const flight = await listen(0);
-    const metrics = await listen(0);
-    const status = await listen(metrics.address().port + 1).catch(() => undefined);
-    const ports = [flight.address().port, metrics.address().port];
-    await Promise.all(
-      [flight, metrics, status].map((server) => server && new Promise((done) => server.close(done))),
-    );
-    if (status !== undefined) return ports;
-  }
-}
-
-function listen(port) {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(port, host, () => resolve(server));
-  });
 }
 
 /** Dotted keys as TOML. JSON spells strings, numbers, booleans and lists of them as TOML does. */

@@ -81,8 +81,10 @@ describe('spec 6.3: spans', () => {
       spans.map((span) => lineage(spans, span).join(' < ')),
       ['svc.plan < svc.query < flight_sql.request', 'svc.query < flight_sql.request', 'flight_sql.request'],
     );
-    const record = service.logRecords().findLast(({ target }) => target === 'svc::query');
-    assert.deepEqual([record?.trace_id, record?.span_id], [traceId, spans[1]?.spanContext().spanId]);
+    const spanId = spans[1]?.spanContext().spanId;
+    const records = () => service.logRecords().filter(({ target }) => target === 'svc::query');
+    await until('the record', () => records().some(({ span_id }) => span_id === spanId));
+    assert.equal(records().find(({ span_id }) => span_id === spanId)?.trace_id, traceId);
   });
 
   it('of a failure: its code and no text', async () => {

@@ -15,6 +15,7 @@ import { tpchTableQueries } from '../sql/tpch-data.js';
 import { parameterRow } from './support/parameters.js';
 import { readTicket, rows, rowsOf } from './support/results.js';
 import { startService, type TestService } from './support/service.js';
+import { until } from './support/until.js';
 
 const folder = path.resolve(import.meta.dirname, '../../../bench/tpch/queries');
 const orders = 60_000;
@@ -282,7 +283,9 @@ describe('where a query runs', () => {
     const [ticket] = tickets;
     assert.ok(ticket);
     for await (const _message of client.read(ticket)) break;
-    while (open > 0) await new Promise((resolve) => setTimeout(resolve, 10));
-    assert.equal(await service.metric('svc_fragment_tasks_running'), 0);
+    await until(
+      'no task runs',
+      async () => open === 0 && (await service.metric('svc_fragment_tasks_running')) === 0,
+    );
   });
 });

@@ -8,6 +8,7 @@ import type { QueryError } from '@svc/base';
 import type { SplitEvent, SplitRun } from '@svc/fragment-fn';
 import { createFileStore, type ObjectStore } from '@svc/lake';
 import { generate } from 'selfsigned';
+import { freePorts } from './support/free-ports.js';
 import { tableOf, rowsOf as tableRows } from './support/results.js';
 import { startService } from './support/service.js';
 import { ordersTask } from './support/split-tasks.js';
@@ -100,13 +101,13 @@ describe('svc worker', () => {
   });
 
   it('that is started again under its address takes tasks, and none that were signed before', async () => {
-    const first = await startWorkerProcess(join(folder, 'again'));
+    const env = { SVC_WORKER__PORT: String((await freePorts(1))[0]) };
+    const first = await startWorkerProcess(join(folder, 'again'), { env });
     const executor = first.executor();
     const before = await executor.heartbeat();
     first.svc.process.kill('SIGKILL');
     await first.svc.exit;
-    const port = first.address.slice(first.address.lastIndexOf(':') + 1);
-    await using second = await startWorkerProcess(join(folder, 'again'), { env: { SVC_WORKER__PORT: port } });
+    await using second = await startWorkerProcess(join(folder, 'again'), { env });
     assert.equal(second.address, first.address);
     assert.equal((await rowsOfRun(await executor.start(await ordersTask(orders), never))).length, 3);
     assert.notEqual(executor.facts?.bootId, before.bootId);

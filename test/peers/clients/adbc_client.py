@@ -11,14 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from adbc_driver_flightsql import ConnectionOptions, DatabaseOptions
 
-from checks import Checks, expect, raises, wait_until
+from checks import FREE_SECONDS, Checks, expect, raises, wait_until
 from statements import ENDLESS_ROWS, ENDLESS_WORK, MILLION_ROWS, MILLION_SUM, REFUSED, TABLE
 from target import target_from_arguments
 
 target = target_from_arguments()
 checks = Checks()
-
-FREE_SECONDS = 1.0 + 2.0
 
 #: What ADBC raises for the status that a code travels as.
 ERROR_CLASSES = {

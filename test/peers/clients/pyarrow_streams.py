@@ -9,7 +9,7 @@ import time
 import pyarrow as pa
 import pyarrow.flight as flight
 
-from checks import Checks, expect, raises, wait_until
+from checks import FREE_SECONDS, Checks, expect, raises, wait_until
 from pyarrow_session import Session
 from statements import ENDLESS_ROWS, ENDLESS_WORK, MILLION_ROWS
 from target import target_from_arguments
@@ -18,8 +18,6 @@ target = target_from_arguments()
 checks = Checks()
 session = Session.open(target)
 
-#: The bar for giving the engine back after a client has gone, and what a loaded test machine may add to it.
-FREE_SECONDS = 1.0 + 2.0
 SLEEPERS = 6
 #: `query.max_concurrent` of the service under test.
 ENGINES = 3

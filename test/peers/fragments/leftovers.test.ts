@@ -8,13 +8,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { FlightClient } from '@svc/flight';
+import { freePorts } from '../../service/support/free-ports.js';
 import { type OidcProvider, startOidcProvider } from '../../service/support/oidc-provider.js';
 import { value } from '../../service/support/results.js';
 import { startService, type TestService } from '../../service/support/service.js';
 import { until } from '../../service/support/until.js';
 import { type CatalogProxy, startCatalogProxy } from '../servers/catalog-proxy.js';
 import { type StorageProxy, startStorageProxy } from '../servers/storage-proxy.js';
-import { freePorts } from './free-ports.js';
 import { servers } from './servers.js';
 import { WorkerSlot, workerSecret } from './worker-slot.js';
 

@@ -2,8 +2,9 @@
 // gives out credentials for one table at a time (PeerRestServer.java).
 import { mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
+import { freePort } from '../../../scripts/support/free-ports.mjs';
 import { mavenJars, mustRun } from '../../../scripts/support/peer-environment.mjs';
-import { freePort, host, isAnswering, startServer } from './server-process.mjs';
+import { host, isAnswering, startServer } from './server-process.mjs';
 
 const here = path.join(import.meta.dirname, 'iceberg-rest');
 

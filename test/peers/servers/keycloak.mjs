@@ -1,9 +1,10 @@
 // Keycloak on a free port of this machine, its database in memory: a real OpenID Connect provider with two realms.
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { freePort } from '../../../scripts/support/free-ports.mjs';
 import { keycloakFolder } from '../../../scripts/support/peer-environment.mjs';
 import { briefSeconds, clients, realm, shortLivedRealm, shortLivedUsers, users } from './keycloak-realms.mjs';
-import { freePort, host, isAnswering, startServer } from './server-process.mjs';
+import { host, isAnswering, startServer } from './server-process.mjs';
 
 const readyTimeoutMs = 300_000;
 const admin = { username: 'root', password: 'root-pw' };

@@ -1,8 +1,9 @@
 // MinIO on a free port of this machine, with an empty bucket `lake`. It checks signatures, session tokens and policies.
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
+import { freePort } from '../../../scripts/support/free-ports.mjs';
 import { minioProgram } from '../../../scripts/support/peer-environment.mjs';
-import { freePort, host, isAnswering, startServer } from './server-process.mjs';
+import { host, isAnswering, startServer } from './server-process.mjs';
 
 const accessKeyId = 'minio-root';
 const secretAccessKey = 'minio-root-secret';

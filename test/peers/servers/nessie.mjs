@@ -2,8 +2,9 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { javaFrom } from '../../../scripts/support/find-java.mjs';
+import { freePort } from '../../../scripts/support/free-ports.mjs';
 import { nessieJar } from '../../../scripts/support/peer-environment.mjs';
-import { freePort, host, isAnswering, startServer } from './server-process.mjs';
+import { host, isAnswering, startServer } from './server-process.mjs';
 
 const minJavaVersion = 21;
 const readyTimeoutMs = 180_000;

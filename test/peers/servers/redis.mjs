@@ -2,9 +2,10 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { makeCertificate } from '../../../scripts/peers/certificate.mjs';
+import { freePort } from '../../../scripts/support/free-ports.mjs';
 import { redisPrograms } from '../../../scripts/support/redis-programs.mjs';
 import { runCommand } from '../../../scripts/support/run-command.mjs';
-import { freePort, host, startServer } from './server-process.mjs';
+import { host, startServer } from './server-process.mjs';
 
 const clusterNodes = 3;
 const clusterTimeoutMs = 30_000;

@@ -1,7 +1,6 @@
 // A server that is not the service, as a child process: started, waited for, and ended with everything it started.
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { endGroupWithUs, killGroup } from '../../../scripts/support/run-command.mjs';
 
 export const host = '127.0.0.1';
@@ -52,17 +51,6 @@ export async function isAnswering(url) {
   const response = await fetch(url).catch(() => undefined);
   await response?.body?.cancel();
   return response?.ok === true;
-}
-
-/** A port of the loopback address that nobody listens on. */
-export function freePort() {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject);
-    server.listen(0, host, () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 function isSettled(promise) {

@@ -2,8 +2,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { javaFrom } from '../../../scripts/support/find-java.mjs';
+import { freePort } from '../../../scripts/support/free-ports.mjs';
 import { trinoFolder } from '../../../scripts/support/peer-environment.mjs';
-import { freePort, host, startServer } from './server-process.mjs';
+import { host, startServer } from './server-process.mjs';
 
 const minJavaVersion = 24;
 const readyTimeoutMs = 180_000;

@@ -222,8 +222,8 @@ describe('credentials that end while a query runs', () => {
   };
 
   it('are renewed before their end, by their user, for longer than three lives, with the token of then', async () => {
-    await sumOf('a', (key) => catalog.keys.get(key)?.expiresMs ?? 0, { readMs: 1800, lives: 4 });
-    // The query took longer than it is from one renewal of tokens to the next and a life of credentials.
+    await sumOf('a', (key) => catalog.keys.get(key)?.expiresMs ?? 0, { readMs: 2200, lives: 4 });
+    // It took longer than a token is too young to be renewed, the time to the next renewal, and a life of credentials.
     const tokens = new Set(catalog.calls.map(({ headers }) => headers.authorization));
     assert.ok(tokens.size >= 2, `${tokens.size} tokens`);
   });
@@ -286,12 +286,12 @@ describe('a commit through a catalog', () => {
   it('of a new table whose answer is lost is found to be made', async () => {
     let posts = 0;
     catalog.fault = (call) => {
-      if (!commit(call)) return undefined;
+      if (!commit(call) || !isOf('n')(call)) return undefined; // Those that stage it do not name it in their path.
       posts += 1;
-      return posts === 2 ? { when: 'after', status: 'lost' } : undefined; // The first one stages the table.
+      return { when: 'after', status: 'lost' };
     };
     await ada.update('CREATE TABLE own.n AS SELECT 7 AS id');
-    assert.equal(posts, 2);
+    assert.equal(posts, 1);
     assert.equal(await value(ada, 'SELECT id FROM own.n'), 7);
   });
 });

@@ -48,10 +48,11 @@ export async function startWorkerProcess(
       ...env,
     },
   });
-  await until('the worker is ready', async () => {
+  const isReady = () => {
     if (svc.process.exitCode !== null) throw new Error(svc.stderr() + svc.stdout());
     return svc.stderr().includes('Ctrl-C stops');
-  });
+  };
+  await until('the worker is ready', isReady, 60_000);
   const find = (pattern: RegExp) => pattern.exec(svc.stderr())?.[1] ?? '';
   const address = find(/Tasks +grpc(?:\+tls)?:\/\/(\S+)/);
   const executors: WorkerExecutor[] = [];

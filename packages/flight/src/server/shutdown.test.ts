@@ -104,7 +104,7 @@ test('destroy cuts a stream off and gives everything back', async () => {
 
 test('a peer that no longer answers is found by keepalive', async () => {
   const backend = createFakeBackend((_sql, _context, record) => wideResult(1_000_000, 1000, record));
-  using flight = await startServerAndClient(backend, { keepalive: { timeMs: 100, timeoutMs: 100 } });
+  using flight = await startServerAndClient(backend, { keepalive: { timeMs: 1000, timeoutMs: 1000 } });
   const sockets: Socket[] = [];
   const relay = createServer((near) => {
     const far = connect(flight.server.port, '127.0.0.1');

@@ -4,6 +4,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { QueryError } from '@svc/base';
 import type { FragmentEnvironment, StagedTable } from '../leased-fragment.js';
 import type { FragmentScan } from '../request.js';
@@ -62,17 +63,18 @@ describe('a fragment of splits', () => {
     await using test = await openTest({ messages: [1, 1] });
     const run = await test.start();
     const iterator = run.events[Symbol.asyncIterator]();
-    const staged = async (): Promise<readonly string[]> => {
-      await new Promise((resolve) => setTimeout(resolve, 20));
+    const staged = async (count: number): Promise<readonly string[]> => {
+      while (test.staged.length < count) await delay(10);
+      await delay(20);
       return [...test.staged];
     };
-    assert.deepEqual(await staged(), ['split-0', 'split-1']);
+    assert.deepEqual(await staged(2), ['split-0', 'split-1']);
     assert.equal(nameOf((await iterator.next()).value), 'message 10');
-    assert.deepEqual(await staged(), ['split-0', 'split-1']);
+    assert.deepEqual(await staged(2), ['split-0', 'split-1']);
     for (let index = 0; index < 2; index += 1) await iterator.next();
     assert.deepEqual(await readdir(test.folder), ['split-0', 'split-1']);
     assert.equal(nameOf((await iterator.next()).value), 'message 20');
-    assert.deepEqual(await staged(), ['split-0', 'split-1', 'split-2']);
+    assert.deepEqual(await staged(3), ['split-0', 'split-1', 'split-2']);
     assert.deepEqual(await readdir(test.folder), ['split-1', 'split-2']);
     await iterator.return?.();
   });
@@ -246,8 +248,7 @@ describe('a fragment of splits that ends early', () => {
     await using unread = await openTest({ messages: [1] });
     await unread.start({}, other.signal);
     other.abort();
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    assert.ok(unread.engine.events.includes('release'));
+    while (!unread.engine.events.includes('release')) await delay(10);
     assert.equal(unread.underWay, 0);
   });
 
