@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { freeNeighbours, freePort } from './free-ports.mjs';
+import { freeNeighbours } from './free-ports.mjs';
 import { descendantsOf, isAlive, processesUsing } from './process-tree.mjs';
 import { endGroupWithUs, killGroup } from './run-command.mjs';
 
@@ -18,9 +18,8 @@ const pollMs = 50;
  */
 export async function startService({ root, folder, settings = {}, user }) {
   mkdirSync(folder, { recursive: true });
-  const flightPort = await freePort();
-  // The status has the port after that of the metrics.
-  const [metricsPort] = await freeNeighbours(2);
+  // The third one is the status's, which has the port after that of the metrics.
+  const [flightPort, metricsPort] = await freeNeighbours(3);
   const dataFolder = path.join(folder, 'data');
   const config = path.join(folder, 'svc.toml');
   writeFileSync(

@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { javaFrom } from '../../../scripts/support/find-java.mjs';
-import { freePort } from '../../../scripts/support/free-ports.mjs';
+import { freeNeighbours } from '../../../scripts/support/free-ports.mjs';
 import { nessieJar } from '../../../scripts/support/peer-environment.mjs';
 import { host, isAnswering, startServer } from './server-process.mjs';
 
@@ -18,7 +18,7 @@ export async function startNessie(folder, { storage, issuer }) {
   const java = javaFrom(minJavaVersion);
   const jar = await nessieJar();
   mkdirSync(folder, { recursive: true });
-  const [port, managementPort] = [await freePort(), await freePort()];
+  const [port, managementPort] = await freeNeighbours(2);
   const url = `http://${host}:${port}`;
   const s3 = 'nessie.catalog.service.s3.default-options';
   const settings = {
